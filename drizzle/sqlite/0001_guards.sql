@@ -1,0 +1,77 @@
+-- What the generated migrations cannot express: the search index, and the rules that hold even for a direct SQL client.
+
+-- Terms arrive normalised and separated by blanks, so the tokenizer only has to split them and keep `_`.
+CREATE VIRTUAL TABLE node_search USING fts5(terms, tokenize = "unicode61 remove_diacritics 0 tokenchars '_'");
+--> statement-breakpoint
+CREATE VIRTUAL TABLE node_search_terms USING fts5vocab('node_search', 'row');
+--> statement-breakpoint
+CREATE TRIGGER nodes_search_delete AFTER DELETE ON nodes BEGIN
+  DELETE FROM node_search WHERE rowid = old.seq;
+END;
+--> statement-breakpoint
+-- A check constraint could not learn a new form without rebuilding the table and all that hangs on it; a trigger is replaced.
+CREATE TRIGGER nodes_known_form BEFORE INSERT ON nodes
+WHEN NOT (
+  new.form = 'reference'
+  OR (new.form = 'memory' AND new.kind IN ('problem', 'solution', 'failed_tactic', 'fact', 'preference', 'change'))
+) BEGIN
+  SELECT raise(ABORT, 'nodes: unknown form or kind');
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_identity_immutable BEFORE UPDATE OF seq, id, form, type, repo_id, scope, created_at ON nodes BEGIN
+  SELECT raise(ABORT, 'nodes: identity is immutable');
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_memory_immutable BEFORE UPDATE OF content, kind, confidence, terms ON nodes
+WHEN old.form = 'memory' BEGIN
+  SELECT raise(ABORT, 'nodes: a memory is immutable');
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_memory_undeletable BEFORE DELETE ON nodes WHEN old.form = 'memory' BEGIN
+  SELECT raise(ABORT, 'nodes: a memory is never deleted, archive it');
+END;
+--> statement-breakpoint
+CREATE TRIGGER memories_of_memory BEFORE INSERT ON memories
+WHEN NOT EXISTS (SELECT 1 FROM nodes WHERE seq = new.node_seq AND form = 'memory' AND kind = new.kind) BEGIN
+  SELECT raise(ABORT, 'memories: the node is not a memory of this kind');
+END;
+--> statement-breakpoint
+CREATE TRIGGER memories_immutable BEFORE UPDATE ON memories BEGIN
+  SELECT raise(ABORT, 'memories: a memory is immutable');
+END;
+--> statement-breakpoint
+CREATE TRIGGER memories_undeletable BEFORE DELETE ON memories BEGIN
+  SELECT raise(ABORT, 'memories: a memory is never deleted, archive it');
+END;
+--> statement-breakpoint
+CREATE TRIGGER utility_observations_immutable BEFORE UPDATE ON utility_observations BEGIN
+  SELECT raise(ABORT, 'utility_observations: a vote is immutable, append another');
+END;
+--> statement-breakpoint
+CREATE TRIGGER evolution_log_immutable BEFORE UPDATE ON evolution_log BEGIN
+  SELECT raise(ABORT, 'evolution_log: the log is append-only');
+END;
+--> statement-breakpoint
+-- A node plays one part in an attempt and in a fact update: a problem is not its own solution, a fact not its own successor.
+CREATE TRIGGER membership_distinct BEFORE INSERT ON membership
+WHEN EXISTS (SELECT 1 FROM membership WHERE edge_seq = new.edge_seq AND node_seq = new.node_seq)
+  AND (SELECT label FROM hyperedges WHERE seq = new.edge_seq) IN ('attempts', 'fact_update', 'related_to') BEGIN
+  SELECT raise(ABORT, 'membership: the members of this link are distinct');
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_count_insert AFTER INSERT ON nodes WHEN new.form <> 'reference' BEGIN
+  INSERT INTO node_counts (form, kind, tier, nodes, terms) VALUES (new.form, ifnull(new.kind, ''), new.tier, 1, new.terms)
+  ON CONFLICT (form, kind, tier) DO UPDATE SET nodes = nodes + 1, terms = terms + excluded.terms;
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_count_delete AFTER DELETE ON nodes WHEN old.form <> 'reference' BEGIN
+  UPDATE node_counts SET nodes = nodes - 1, terms = terms - old.terms
+  WHERE form = old.form AND kind = ifnull(old.kind, '') AND tier = old.tier;
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_count_update AFTER UPDATE OF kind, tier, terms ON nodes WHEN new.form <> 'reference' BEGIN
+  UPDATE node_counts SET nodes = nodes - 1, terms = terms - old.terms
+  WHERE form = old.form AND kind = ifnull(old.kind, '') AND tier = old.tier;
+  INSERT INTO node_counts (form, kind, tier, nodes, terms) VALUES (new.form, ifnull(new.kind, ''), new.tier, 1, new.terms)
+  ON CONFLICT (form, kind, tier) DO UPDATE SET nodes = nodes + 1, terms = terms + excluded.terms;
+END;

@@ -1,0 +1,38 @@
+import type { EdgeType, Role } from './vocabulary.js';
+
+/** One row per wire word for a relation: which hyperedge it is and which part each member plays. */
+export interface LinkRow {
+  readonly type: EdgeType;
+  readonly roles: readonly Role[];
+  /** Strength of a new edge; it scales what an item reached over the edge inherits from its anchor. */
+  readonly weight: number;
+}
+
+export const LINKS = {
+  attempts: { type: 'relation', roles: ['subject', 'object'], weight: 1 },
+  related_to: { type: 'relation', roles: ['participant'], weight: 0.5 },
+  fact_update: { type: 'causation', roles: ['cause', 'object', 'effect'], weight: 1 },
+} as const satisfies Record<string, LinkRow>;
+
+export type Label = keyof typeof LINKS;
+
+export interface Member {
+  readonly nodeId: string;
+  readonly role: Role;
+  readonly position: number;
+}
+
+/** The members of a link, in the order of the label's roles; a symmetric label gives all of them its one role. */
+export function membersOf(label: Label, nodeIds: readonly string[]): Member[] {
+  const roles: readonly Role[] = LINKS[label].roles;
+  return nodeIds.map((nodeId, position) => ({ nodeId, role: roles[position] ?? (roles[0] as Role), position }));
+}
+
+/**
+ * What makes two edges the same edge: label and who plays which part. Members are sorted, so a symmetric link is the same
+ * from either end; linking twice therefore meets the unique key instead of making a second row.
+ */
+export function edgeKey(label: string, members: readonly Member[]): string {
+  const parts = members.map((member) => `${member.role}=${member.nodeId}`).sort();
+  return `${label}|${parts.join('|')}`;
+}

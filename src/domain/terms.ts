@@ -1,0 +1,90 @@
+import { stemmer } from 'stemmer';
+
+/**
+ * Text to search terms, for the index and for queries alike. It is done here and not by a database's tokenizer, so that every
+ * engine finds the same things and no query syntax exists that a caller could reach: a term is letters, digits and `_` only.
+ */
+
+/** Words that say nothing about what a text is about. A query made of nothing else keeps them. */
+const STOP_WORDS = new Set(
+  `a about am an and any are as at be been being but by can could did do does doing for from had has have having he her him his how i
+  if in into is it its itself just me might my of on or our ours shall she should so some such than that the their theirs them then
+  there these they this those to too us very was we were what when where which while who whom whose why will with would you your
+  yours`.split(/\s+/),
+);
+
+/** Scripts written without spaces between words: overlapping pairs of characters stand in for words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
+const UNSPACED_TEST = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+/** A run of word characters, possibly joined by the punctuation of identifiers and paths. */
+const TOKEN = /[\p{L}\p{N}]+(?:[_./\\:@#$+~-]+[\p{L}\p{N}]+)*/gu;
+const WORD = /[\p{L}\p{N}]+/gu;
+const CAMEL_BOUNDARY = /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const COMBINING_MARKS = /\p{M}+/gu;
+const ASCII_WORD = /^[a-z]{3,}$/;
+
+/** No word a person searches for is longer; the rest of a blob must not fill the index. */
+const TERM_CHARACTERS_MAX = 64;
+
+const fold = (word: string): string => word.normalize('NFKD').replace(COMBINING_MARKS, '').toLowerCase();
+
+const normalizeWord = (word: string): string => {
+  const folded = fold(word).slice(0, TERM_CHARACTERS_MAX);
+  return ASCII_WORD.test(folded) ? stemmer(folded) : folded;
+};
+
+function pairs(run: string): string[] {
+  const characters = [...run];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}
+
+/** Folded but unstemmed word, its term, and whether a query may drop it. */
+interface Token {
+  readonly term: string;
+  readonly stop: boolean;
+}
+
+function* wordTokens(word: string): Generator<Token> {
+  if (UNSPACED_TEST.test(word)) {
+    for (const run of word.match(UNSPACED) ?? [])
+      for (const pair of pairs(fold(run))) yield { term: pair, stop: false };
+    for (const rest of word.split(UNSPACED)) if (rest !== '') yield { term: normalizeWord(rest), stop: false };
+    return;
+  }
+  yield { term: normalizeWord(word), stop: STOP_WORDS.has(fold(word)) };
+}
+
+/** Identifiers and paths give their parts and, joined by `_`, themselves: `src/auth/login.ts` is also one term. */
+function* tokens(text: string): Generator<Token> {
+  for (const [token] of text.matchAll(TOKEN)) {
+    const words = token.match(WORD) ?? [];
+    for (const word of words) {
+      yield* wordTokens(word);
+      const parts = word.split(CAMEL_BOUNDARY);
+      if (parts.length > 1)
+        for (const part of parts) yield { term: normalizeWord(part), stop: STOP_WORDS.has(fold(part)) };
+    }
+    if (words.length > 1) {
+      const whole = words.map(fold).join('_').slice(0, TERM_CHARACTERS_MAX);
+      yield { term: whole, stop: false };
+    }
+  }
+}
+
+/** The terms of a text in order, repetitions kept: their number is the text's length for ranking. */
+export function indexTerms(text: string): string[] {
+  return [...tokens(text)].map((token) => token.term).filter((term) => term !== '');
+}
+
+/** More terms than this say no more about what is meant. */
+const QUERY_TERMS_MAX = 48;
+
+/** The distinct terms of a query, stop words dropped unless there is nothing else. */
+export function queryTerms(query: string): string[] {
+  const all = [...tokens(query)].filter((token) => token.term !== '');
+  const telling = all.filter((token) => !token.stop);
+  const chosen = telling.length > 0 ? telling : all;
+  return [...new Set(chosen.map((token) => token.term))].slice(0, QUERY_TERMS_MAX);
+}

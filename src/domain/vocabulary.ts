@@ -1,0 +1,29 @@
+/** The closed words of the graph. A word lives here once; contracts, constraints and documents are drawn from it. */
+
+/** What a node is in the ontology shared by every form. */
+export const NODE_TYPES = ['entity', 'fact', 'experience', 'decision', 'snippet'] as const;
+export type NodeType = (typeof NODE_TYPES)[number];
+
+export const TIERS = ['task', 'session', 'longterm', 'archive'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** Where a node is visible: in its own repo only, or from every repo. */
+export const SCOPES = ['repo', 'global'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export const EDGE_TYPES = ['relation', 'composition', 'causation', 'context'] as const;
+export type EdgeType = (typeof EDGE_TYPES)[number];
+
+export const ROLES = ['subject', 'object', 'context', 'participant', 'cause', 'effect'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Who made an edge: a caller by hand, or the service by a rule. */
+export const ORIGINS = ['manual', 'auto'] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+export const MEMORY_KINDS = ['problem', 'solution', 'failed_tactic', 'fact', 'preference', 'change'] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+/** A memory's standing at the moment it is read. */
+export const STATES = ['current', 'superseded', 'archived'] as const;
+export type State = (typeof STATES)[number];

@@ -1,0 +1,10 @@
+import type { Store } from '../storage/port.js';
+
+/** What every service works with. Clock and ids are passed in, so that tests decide them. */
+export interface Context {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** The kinds of memory that must name at least one piece of evidence. */
+  readonly evidenceKinds: ReadonlySet<string>;
+}

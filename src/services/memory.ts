@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import type { Change } from '../domain/changes.js';
+import { isIdOf } from '../domain/forms.js';
+import { viewOf } from '../domain/spaces.js';
+import type { State } from '../domain/vocabulary.js';
+import { ApplyConflict, type StoredEdge, type StoredMemory, type StoredVote, type VoteSum } from '../storage/port.js';
+import type { Context } from './context.js';
+import { type Operation, type Outcome, planOperations } from './planner.js';
+import { lastSuccessors, stateOf } from './successors.js';
+
+export type Mode = 'dry_run' | 'commit';
+
+/** Says that a retried request is the same request, so that it is carried out once. */
+export interface Once {
+  readonly key: string;
+  /** Any text that is the same for the same request. */
+  readonly request: string;
+}
+
+export class IdempotencyKeyReused extends Error {
+  constructor(readonly key: string) {
+    super(`the idempotency key ${key} belongs to another request`);
+    this.name = 'IdempotencyKeyReused';
+  }
+}
+
+/** Plans are made again when somebody else was faster; a caller who keeps losing is told so. */
+const ATTEMPTS_MAX = 5;
+const REPLIES_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** Plans the operations as one change of the store and, in mode commit, carries it out. */
+export async function changeMemories(
+  context: Context,
+  repoId: string,
+  operations: readonly Operation[],
+  mode: Mode,
+  once: Once | null,
+): Promise<readonly Outcome[]> {
+  const requestDigest = once && createHash('sha256').update(once.request).digest('hex');
+  for (let attempt = 1; ; attempt++) {
+    if (once && mode === 'commit') {
+      const kept = await context.store.findReply(repoId, once.key);
+      if (kept && kept.requestDigest !== requestDigest) throw new IdempotencyKeyReused(once.key);
+      if (kept) return JSON.parse(kept.reply) as Outcome[];
+    }
+    const planned = await planOperations(context, repoId, operations);
+    if (mode === 'dry_run') return planned.outcomes;
+    const changes: Change[] = [...planned.changes];
+    if (once) {
+      const nowMs = context.now();
+      changes.push({
+        change: 'remember_reply',
+        repoId,
+        key: once.key,
+        requestDigest: requestDigest as string,
+        reply: JSON.stringify(planned.outcomes),
+        atMs: nowMs,
+        forgetBeforeMs: nowMs - REPLIES_KEPT_MS,
+      });
+    }
+    if (changes.length === 0) return planned.outcomes;
+    try {
+      await context.store.apply({ space: planned.space, changes });
+      return planned.outcomes;
+    } catch (error) {
+      if (!(error instanceof ApplyConflict) || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+/** A memory with everything that hangs on it. */
+export interface MemoryDetail {
+  readonly memory: StoredMemory;
+  readonly state: State;
+  readonly supersededBy: string | null;
+  readonly evidenceRefs: readonly string[];
+  readonly edges: readonly StoredEdge[];
+  readonly voteSum: VoteSum;
+  readonly votes: readonly StoredVote[];
+}
+
+/** How much of what hangs on a memory one answer shows; the counts beside it tell the whole. */
+export const EDGES_SHOWN_MAX = 200;
+export const VOTES_SHOWN_MAX = 100;
+
+export async function readMemory(context: Context, repoId: string, id: string): Promise<MemoryDetail | null> {
+  const view = viewOf(repoId, { includeArchived: true });
+  const [memory] = isIdOf('memory', id) ? await context.store.getMemories(view, [id]) : [];
+  if (!memory) return null;
+  const successors = await lastSuccessors(context.store, view, [id]);
+  const votes = await context.store.sumVotes(view, [id]);
+  return {
+    memory,
+    state: stateOf(memory, successors),
+    supersededBy: successors.get(id) ?? null,
+    evidenceRefs: await context.store.findEvidence(view, id),
+    edges: await context.store.findEdges(view, [id], ['attempts', 'related_to', 'fact_update'], EDGES_SHOWN_MAX),
+    voteSum: votes.get(id) ?? { count: 0, mean: 0 },
+    votes: await context.store.findVotes(view, id, VOTES_SHOWN_MAX),
+  };
+}
+
+/** One fact of a chain, with the change that brought it. */
+export interface ChainLink {
+  readonly memory: StoredMemory;
+  readonly state: State;
+  readonly changeId: string | null;
+  readonly replacedIds: readonly string[];
+  readonly rationale: string | null;
+}
+
+const CHAIN_MAX = 1_000;
+
+/** The history of a fact, or of the facts that a change touched, oldest to newest; null when there is no such fact. */
+export async function readChain(context: Context, repoId: string, id: string): Promise<ChainLink[] | null> {
+  const view = viewOf(repoId, { includeArchived: true });
+  const [start] = isIdOf('memory', id) ? await context.store.getMemories(view, [id]) : [];
+  if (!start) return null;
+  const edges = new Map<string, StoredEdge>();
+  const factIds = new Set<string>(start.kind === 'fact' ? [id] : []);
+  let frontier = [id];
+  while (frontier.length > 0 && factIds.size < CHAIN_MAX) {
+    const found = await context.store.findEdges(view, frontier, ['fact_update'], EDGES_SHOWN_MAX);
+    const next: string[] = [];
+    for (const edge of found) {
+      edges.set(edge.id, edge);
+      for (const member of edge.members) {
+        if (member.role === 'cause' || factIds.has(member.nodeId)) continue;
+        factIds.add(member.nodeId);
+        next.push(member.nodeId);
+      }
+    }
+    frontier = next;
+  }
+  const facts = await context.store.getMemories(view, [...factIds]);
+  const successors = await lastSuccessors(context.store, view, [...factIds]);
+  return oldestFirst(facts, [...edges.values()]).map((memory) => {
+    const bringing = [...edges.values()].filter((edge) => memberOf(edge, 'effect') === memory.id);
+    return {
+      memory,
+      state: stateOf(memory, successors),
+      changeId: bringing[0] ? (memberOf(bringing[0], 'cause') ?? null) : null,
+      replacedIds: bringing.flatMap((edge) => memberOf(edge, 'object') ?? []),
+      rationale: bringing[0]?.rationale ?? null,
+    };
+  });
+}
+
+const memberOf = (edge: StoredEdge, role: string): string | undefined =>
+  edge.members.find((member) => member.role === role)?.nodeId;
+
+/** A fact comes after every fact it replaced, whatever the clock said when each was written. */
+function oldestFirst(facts: readonly StoredMemory[], edges: readonly StoredEdge[]): StoredMemory[] {
+  const rest = new Map(facts.map((fact) => [fact.id, fact]));
+  const ordered: StoredMemory[] = [];
+  while (rest.size > 0) {
+    const ready = [...rest.values()].filter(
+      (fact) => !edges.some((edge) => memberOf(edge, 'effect') === fact.id && rest.has(memberOf(edge, 'object') ?? '')),
+    );
+    const batch = ready.length > 0 ? ready : [...rest.values()];
+    batch.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+    for (const fact of batch) rest.delete(fact.id);
+    ordered.push(...batch);
+  }
+  return ordered;
+}

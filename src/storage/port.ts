@@ -1,0 +1,134 @@
+import type { Plan } from '../domain/changes.js';
+import type { Memory } from '../domain/node.js';
+import type { SpaceName, View } from '../domain/spaces.js';
+import type { Role, Tier } from '../domain/vocabulary.js';
+
+/**
+ * The one door to storage. Above it nobody knows the engine; below it nobody knows the use case.
+ *
+ * - `apply` is the only write. It is atomic, and its promise settles only when the outcome is durable. It re-checks what the plan
+ *   was based on and throws `ApplyConflict` when that no longer holds; nothing of the plan is then stored.
+ * - Every read takes a view and sees nothing outside it. A space that does not exist is empty; reading never creates one.
+ * - Reads change nothing, and give the same answer while nothing is written.
+ */
+export interface Store {
+  apply(plan: Plan): Promise<void>;
+
+  /** The memories with these ids that the view shows, in no particular order. */
+  getMemories(view: View, ids: readonly string[]): Promise<StoredMemory[]>;
+  /** A live, current memory of this kind and text digest in the space, if there is one. */
+  findDuplicate(space: SpaceName, kind: string, textDigest: string): Promise<string | null>;
+  /** Lexical candidates: memories in the view holding at least one of the terms, best first, with the corpus they stand in. */
+  searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermSearch>;
+  /** The edges of these labels that touch the nodes, with all their members; for each node the newest `perNode`. */
+  findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
+  /** For each of the facts that was replaced: the fact that last replaced it. */
+  findSuccessors(view: View, factIds: readonly string[]): Promise<Map<string, string>>;
+  /** Votes on each of the memories, in sum. */
+  sumVotes(view: View, memoryIds: readonly string[]): Promise<Map<string, VoteSum>>;
+  /** The newest votes on a memory, one by one. */
+  findVotes(view: View, memoryId: string, limit: number): Promise<StoredVote[]>;
+  /** The evidence attached to a memory, first attached first. */
+  findEvidence(view: View, memoryId: string): Promise<string[]>;
+  /** The answer kept for an idempotency key of the repo. */
+  findReply(repoId: string, key: string): Promise<StoredReply | null>;
+
+  /** Repos in order of their ids, from the first after `after`. */
+  listRepos(after: string | null, limit: number): Promise<RepoSummary[]>;
+  /** Removes a repo with everything in it; false when there is none of that name. */
+  dropRepo(repoId: string): Promise<boolean>;
+  countNodes(space: SpaceName): Promise<NodeCount[]>;
+  summarize(): Promise<StoreSummary>;
+  /** Resolves when the store can answer, rejects when it cannot. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StoredMemory extends Memory {
+  readonly archivedFrom: Tier | null;
+}
+
+export interface TermCandidate {
+  readonly memory: StoredMemory;
+  /** The indexed terms, separated and surrounded by single blanks. */
+  readonly terms: string;
+  readonly length: number;
+}
+
+export interface TermSearch {
+  readonly documents: number;
+  readonly terms: number;
+  readonly frequencies: ReadonlyMap<string, number>;
+  readonly candidates: readonly TermCandidate[];
+}
+
+export interface StoredEdge {
+  readonly id: string;
+  readonly label: string;
+  readonly weight: number;
+  readonly rationale: string | null;
+  readonly createdAtMs: number;
+  readonly members: readonly { readonly nodeId: string; readonly role: Role }[];
+}
+
+export interface VoteSum {
+  readonly count: number;
+  readonly mean: number;
+}
+
+export interface StoredVote {
+  readonly id: string;
+  readonly problemId: string;
+  readonly vote: number;
+  readonly rationale: string | null;
+  readonly evidenceRefs: readonly string[];
+  readonly createdAtMs: number;
+}
+
+export interface StoredReply {
+  readonly requestDigest: string;
+  readonly reply: string;
+}
+
+export interface NodeCount {
+  readonly form: string;
+  readonly kind: string;
+  readonly tier: Tier;
+  readonly nodes: number;
+}
+
+export interface RepoSummary {
+  readonly repoId: string;
+  readonly createdAtMs: number;
+  readonly bytes: number;
+  readonly counts: readonly NodeCount[];
+}
+
+export interface StoreSummary {
+  readonly engine: string;
+  readonly location: string;
+  readonly repos: number;
+  readonly openSpaces: number;
+}
+
+/** What the plan was based on changed before it was applied. */
+export class ApplyConflict extends Error {
+  constructor(
+    readonly reason: 'duplicate' | 'edge_exists' | 'tier_moved' | 'node_missing' | 'key_taken',
+    readonly id: string,
+  ) {
+    super(`${reason}: ${id}`);
+    this.name = 'ApplyConflict';
+  }
+}
+
+/** The store cannot take the write now, through no fault of the plan. */
+export class StoreUnavailable extends Error {
+  constructor(
+    readonly reason: 'full' | 'busy' | 'closed' | 'locked' | 'newer',
+    message: string,
+  ) {
+    super(message);
+    this.name = 'StoreUnavailable';
+  }
+}

@@ -1,0 +1,268 @@
+import type {
+  AttachEvidence,
+  Change,
+  InsertEdge,
+  InsertMemory,
+  MoveTier,
+  RecordVote,
+  RememberReply,
+} from '../../domain/changes.js';
+import { REFERENCE_FORM } from '../../domain/forms.js';
+import { edgeKey, LINKS } from '../../domain/links.js';
+import { ApplyConflict } from '../port.js';
+import type { Connection } from './connection.js';
+import { FIND_DUPLICATE } from './read.js';
+
+/** What a repo's space has to know of a global node to refer to it. */
+export interface NodeStub {
+  readonly id: string;
+  readonly kind: string;
+  readonly type: string;
+  readonly repo_id: string;
+  readonly created_at: number;
+}
+
+export const NODE_STUB = `SELECT id, kind, type, repo_id, created_at FROM nodes WHERE id = ? AND form <> '${REFERENCE_FORM}'`;
+
+/** Carries one plan's changes out, inside a transaction that the caller holds. Each change writes its own line of the log. */
+export function applyChanges(
+  connection: Connection,
+  changes: readonly Change[],
+  findGlobal: (id: string) => NodeStub | undefined,
+): void {
+  new Application(connection, findGlobal).run(changes);
+}
+
+class Application {
+  readonly #inserted = new Set<string>();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly findGlobal: (id: string) => NodeStub | undefined,
+  ) {}
+
+  run(changes: readonly Change[]): void {
+    for (const change of changes) {
+      switch (change.change) {
+        case 'insert_memory':
+          this.#insertMemory(change);
+          break;
+        case 'attach_evidence':
+          this.#attachEvidence(change);
+          break;
+        case 'insert_edge':
+          this.#insertEdge(change);
+          break;
+        case 'move_tier':
+          this.#moveTier(change);
+          break;
+        case 'record_vote':
+          this.#recordVote(change);
+          break;
+        case 'remember_reply':
+          this.#rememberReply(change);
+          break;
+      }
+    }
+  }
+
+  #insertMemory({ memory, terms, refuseDuplicate }: InsertMemory): void {
+    if (refuseDuplicate) {
+      const duplicate = this.connection.get<{ id: string }>(FIND_DUPLICATE, memory.textDigest, memory.kind);
+      if (duplicate) throw new ApplyConflict('duplicate', duplicate.id);
+    }
+    const { lastInsertRowid: seq } = this.connection.run(
+      `INSERT INTO nodes (id, form, kind, type, repo_id, scope, content, confidence, tier, terms, revision, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      memory.id,
+      memory.form,
+      memory.kind,
+      memory.type,
+      memory.repoId,
+      memory.scope,
+      memory.content,
+      memory.confidence,
+      memory.tier,
+      terms.length,
+      memory.revision,
+      memory.createdAtMs,
+      memory.updatedAtMs,
+    );
+    this.connection.run(
+      'INSERT INTO memories (node_seq, kind, rationale, text_digest) VALUES (?, ?, ?, ?)',
+      seq,
+      memory.kind,
+      memory.rationale,
+      memory.textDigest,
+    );
+    this.connection.run('INSERT INTO node_search (rowid, terms) VALUES (?, ?)', seq, ` ${terms.join(' ')} `);
+    this.#inserted.add(memory.id);
+    this.#log(
+      'create',
+      memory.repoId,
+      memory.createdAtMs,
+      [{ id: memory.id, seq }],
+      memory.rationale,
+      null,
+      memory.tier,
+    );
+  }
+
+  #attachEvidence({ owner, repoId, refs, atMs }: AttachEvidence): void {
+    const { table, column, seq } = this.#evidenceOwner(owner);
+    for (const ref of refs) {
+      this.connection.run(
+        'INSERT INTO evidence_refs (repo_id, ref, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        repoId,
+        ref,
+        atMs,
+      );
+      this.connection.run(
+        `INSERT INTO ${table} (${column}, evidence_seq)
+         SELECT ?, seq FROM evidence_refs WHERE repo_id = ? AND ref = ? ON CONFLICT DO NOTHING`,
+        seq,
+        repoId,
+        ref,
+      );
+    }
+    if (owner.of === 'node' && !this.#inserted.has(owner.id)) {
+      this.#log('attach_evidence', repoId, atMs, [{ id: owner.id, seq }], refs.join('\n'));
+    }
+  }
+
+  #evidenceOwner({ of, id }: AttachEvidence['owner']): { table: string; column: string; seq: number | bigint } {
+    if (of === 'node') return { table: 'node_evidence', column: 'node_seq', seq: this.#nodeSeq(id) };
+    const [table, column, source] =
+      of === 'edge'
+        ? ['edge_evidence', 'edge_seq', 'hyperedges']
+        : ['vote_evidence', 'vote_seq', 'utility_observations'];
+    const row = this.connection.get<{ seq: number }>(`SELECT seq FROM ${source} WHERE id = ?`, id);
+    if (!row) throw new ApplyConflict('node_missing', id);
+    return { table, column, seq: row.seq };
+  }
+
+  #insertEdge(change: InsertEdge): void {
+    const key = edgeKey(change.label, change.members);
+    const { changes, lastInsertRowid: edgeSeq } = this.connection.run(
+      `INSERT INTO hyperedges (id, repo_id, type, label, weight, origin, key, rationale, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+      change.id,
+      change.repoId,
+      LINKS[change.label].type,
+      change.label,
+      change.weight,
+      change.origin,
+      key,
+      change.rationale,
+      change.atMs,
+    );
+    if (changes === 0) {
+      if (change.ifExists === 'keep') return;
+      throw new ApplyConflict('edge_exists', key);
+    }
+    const nodes = change.members.map((member) => ({ ...member, id: member.nodeId, seq: this.#nodeSeq(member.nodeId) }));
+    for (const { seq, role, position } of nodes) {
+      this.connection.run(
+        'INSERT INTO membership (edge_seq, node_seq, role, position) VALUES (?, ?, ?, ?)',
+        edgeSeq,
+        seq,
+        role,
+        position,
+      );
+    }
+    this.#log(`link:${change.label}`, change.repoId, change.atMs, nodes, change.rationale);
+  }
+
+  #moveTier({ nodeId, repoId, from, to, reason, atMs }: MoveTier): void {
+    const archived = to === 'archive';
+    const { changes } = this.connection.run(
+      `UPDATE nodes SET tier = ?, archived_from = ?, archived_at = ?, archive_reason = ?, updated_at = ?, revision = revision + 1
+       WHERE id = ? AND tier = ? AND form <> '${REFERENCE_FORM}'`,
+      to,
+      archived ? from : null,
+      archived ? atMs : null,
+      archived ? reason : null,
+      atMs,
+      nodeId,
+      from,
+    );
+    if (changes === 0) throw new ApplyConflict('tier_moved', nodeId);
+    const operation = archived ? 'archive' : from === 'archive' ? 'restore' : 'tier_transition';
+    this.#log(operation, repoId, atMs, [{ id: nodeId, seq: this.#nodeSeq(nodeId) }], reason, from, to);
+  }
+
+  #recordVote(change: RecordVote): void {
+    const memory = { id: change.memoryId, seq: this.#nodeSeq(change.memoryId) };
+    const problem = { id: change.problemId, seq: this.#nodeSeq(change.problemId) };
+    this.connection.run(
+      `INSERT INTO utility_observations (id, repo_id, memory_seq, problem_seq, vote, rationale, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      change.id,
+      change.repoId,
+      memory.seq,
+      problem.seq,
+      change.vote,
+      change.rationale,
+      change.atMs,
+    );
+    this.#log('vote', change.repoId, change.atMs, [memory, problem], change.rationale);
+  }
+
+  #rememberReply(change: RememberReply): void {
+    this.connection.run('DELETE FROM idempotency_keys WHERE created_at < ?', change.forgetBeforeMs);
+    const { changes } = this.connection.run(
+      'INSERT INTO idempotency_keys (repo_id, key, request_digest, reply, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      change.repoId,
+      change.key,
+      change.requestDigest,
+      change.reply,
+      change.atMs,
+    );
+    if (changes === 0) throw new ApplyConflict('key_taken', change.key);
+  }
+
+  #nodeSeq(id: string): number | bigint {
+    const row = this.connection.get<{ seq: number }>('SELECT seq FROM nodes WHERE id = ?', id);
+    return row ? row.seq : this.#insertReference(id);
+  }
+
+  /** A global node that this repo's space meets for the first time gets a row to point at. */
+  #insertReference(id: string): number | bigint {
+    const global = this.findGlobal(id);
+    if (!global) throw new ApplyConflict('node_missing', id);
+    return this.connection.run(
+      `INSERT INTO nodes (id, form, kind, type, repo_id, scope, content, tier, terms, created_at, updated_at)
+       VALUES (?, '${REFERENCE_FORM}', ?, ?, ?, 'global', '', 'longterm', 0, ?, ?)`,
+      id,
+      global.kind,
+      global.type,
+      global.repo_id,
+      global.created_at,
+      global.created_at,
+    ).lastInsertRowid;
+  }
+
+  #log(
+    operation: string,
+    repoId: string,
+    atMs: number,
+    nodes: readonly { id: string; seq: number | bigint }[],
+    reasoning: string | null,
+    fromTier: string | null = null,
+    toTier: string | null = null,
+  ): void {
+    const { lastInsertRowid: logSeq } = this.connection.run(
+      'INSERT INTO evolution_log (at, operation, repo_id, node_ids, from_tier, to_tier, reasoning) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      atMs,
+      operation,
+      repoId,
+      JSON.stringify(nodes.map((node) => node.id)),
+      fromTier,
+      toTier,
+      reasoning,
+    );
+    for (const { seq } of nodes) {
+      this.connection.run('INSERT INTO evolution_nodes (node_seq, log_seq) VALUES (?, ?)', seq, logSeq);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
+import { migrate } from './migrations.js';
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** One open space file. Statements are prepared once for as long as the file is open. */
+export class Connection {
+  readonly db: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(file: string) {
+    createPrivateFile(file);
+    this.db = new SqliteDatabase(file, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      this.db.pragma('journal_mode = WAL');
+      // better-sqlite3 defaults to NORMAL in WAL, which may lose acknowledged writes at a power cut.
+      this.db.pragma('synchronous = FULL');
+      migrate(this.db, file);
+      this.db.pragma('foreign_keys = ON');
+    } catch (error) {
+      this.db.close();
+      throw error;
+    }
+  }
+
+  statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  all<Row>(sql: string, ...parameters: unknown[]): Row[] {
+    return this.statement(sql).all(...parameters) as Row[];
+  }
+
+  get<Row>(sql: string, ...parameters: unknown[]): Row | undefined {
+    return this.statement(sql).get(...parameters) as Row | undefined;
+  }
+
+  run(sql: string, ...parameters: unknown[]): { changes: number; lastInsertRowid: number | bigint } {
+    return this.statement(sql).run(...parameters);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}
+
+/** Memories are private: nobody but the owner may even list them. SQLite gives its side files the mode of the main one. */
+export function createPrivateFile(file: string): void {
+  const directory = dirname(file);
+  if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  if (existsSync(file)) return;
+  closeSync(openSync(file, 'a', FILE_MODE));
+  chmodSync(file, FILE_MODE);
+}

@@ -1,0 +1,106 @@
+import SqliteDatabase from 'better-sqlite3';
+import type { Plan } from '../../domain/changes.js';
+import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
+import { StoreUnavailable } from '../port.js';
+import { applyChanges, NODE_STUB, type NodeStub } from './apply.js';
+import type { Connection } from './connection.js';
+import type { Spaces } from './spaces.js';
+
+interface Waiting {
+  readonly plan: Plan;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** So many plans share a transaction at most; the loop turns before the next. */
+const PLANS_PER_COMMIT_MAX = 128;
+
+/**
+ * Plans that arrive in the same turn of the event loop share one transaction and one flush to disk, each in a savepoint of its
+ * own. Nobody is answered before the commit; when the commit fails, everybody in it is told so.
+ */
+export class GroupCommit {
+  readonly #queues = new Map<SpaceName, Waiting[]>();
+
+  constructor(private readonly spaces: Spaces) {}
+
+  apply(plan: Plan): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const queue = this.#queues.get(plan.space);
+      if (queue) {
+        queue.push({ plan, resolve, reject });
+        return;
+      }
+      this.#queues.set(plan.space, [{ plan, resolve, reject }]);
+      setImmediate(() => this.#turn(plan.space));
+    });
+  }
+
+  /** Commits what waits for the space, now. */
+  flush(space: SpaceName): void {
+    const queue = this.#queues.get(space);
+    this.#queues.delete(space);
+    while (queue && queue.length > 0) this.#commit(space, queue.splice(0, PLANS_PER_COMMIT_MAX));
+  }
+
+  flushAll(): void {
+    for (const space of [...this.#queues.keys()]) this.flush(space);
+  }
+
+  #turn(space: SpaceName): void {
+    const queue = this.#queues.get(space);
+    if (!queue) return;
+    this.#commit(space, queue.splice(0, PLANS_PER_COMMIT_MAX));
+    if (queue.length > 0) setImmediate(() => this.#turn(space));
+    else this.#queues.delete(space);
+  }
+
+  #commit(space: SpaceName, group: readonly Waiting[]): void {
+    const settle: (() => void)[] = [];
+    try {
+      this.spaces.use(space, (connection) => {
+        connection.statement('BEGIN IMMEDIATE').run();
+        try {
+          for (const waiting of group) settle.push(this.#savepoint(space, connection, waiting));
+          connection.statement('COMMIT').run();
+        } catch (error) {
+          if (connection.db.inTransaction) connection.db.exec('ROLLBACK');
+          throw error;
+        }
+      });
+    } catch (error) {
+      for (const { reject } of group) reject(toUnavailable(error));
+      return;
+    }
+    for (const answer of settle) answer();
+  }
+
+  #savepoint(space: SpaceName, connection: Connection, { plan, resolve, reject }: Waiting): () => void {
+    connection.statement('SAVEPOINT plan').run();
+    try {
+      applyChanges(connection, plan.changes, (id) => this.#findGlobal(space, id));
+      connection.statement('RELEASE plan').run();
+      return resolve;
+    } catch (error) {
+      // A full disk ends the whole transaction by itself; then there is no savepoint to go back to.
+      if (!connection.db.inTransaction) throw error;
+      connection.statement('ROLLBACK TO plan').run();
+      connection.statement('RELEASE plan').run();
+      return () => reject(toUnavailable(error));
+    }
+  }
+
+  #findGlobal(space: SpaceName, id: string): NodeStub | undefined {
+    if (space === GLOBAL_SPACE) return undefined;
+    return this.spaces.use(GLOBAL_SPACE, (main) => main.get<NodeStub>(NODE_STUB, id));
+  }
+}
+
+function toUnavailable(error: unknown): unknown {
+  if (!(error instanceof SqliteDatabase.SqliteError)) return error;
+  if (error.code.startsWith('SQLITE_FULL'))
+    return new StoreUnavailable('full', 'the disk that holds the store is full');
+  if (error.code.startsWith('SQLITE_BUSY'))
+    return new StoreUnavailable('busy', 'another program holds the store; try again');
+  return error;
+}

@@ -1,0 +1,234 @@
+import type { SpaceName, View } from '../../domain/spaces.js';
+import type { MemoryKind, NodeType, Role, Scope, Tier } from '../../domain/vocabulary.js';
+import type { NodeCount, StoredEdge, StoredMemory, StoredReply, StoredVote, VoteSum } from '../port.js';
+import type { Connection } from './connection.js';
+import type { Spaces } from './spaces.js';
+import { VISIBLE, visibility } from './visibility.js';
+
+export const MEMORY_COLUMNS = `n.id, n.kind, n.type, n.repo_id, n.scope, n.content, n.confidence, n.tier, n.archived_from,
+  n.archived_at, n.archive_reason, n.revision, n.created_at, n.updated_at, m.rationale, m.text_digest`;
+
+/** Same kind and text, in use, and not a fact that was replaced: what was true before may be written again once it is true again. */
+export const FIND_DUPLICATE = `
+  SELECT n.id FROM memories m JOIN nodes n ON n.seq = m.node_seq
+  WHERE m.text_digest = ? AND m.kind = ? AND n.tier <> 'archive' AND NOT EXISTS (
+    SELECT 1 FROM membership s JOIN hyperedges e ON e.seq = s.edge_seq
+    WHERE s.node_seq = n.seq AND s.role = 'object' AND e.label = 'fact_update')
+  ORDER BY n.seq LIMIT 1`;
+
+export const GET_MEMORIES = `
+  SELECT ${MEMORY_COLUMNS} FROM json_each(@ids) AS wanted
+  CROSS JOIN nodes n ON n.id = wanted.value JOIN memories m ON m.node_seq = n.seq WHERE ${VISIBLE}`;
+
+export const FIND_EDGES = `
+  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at
+  FROM nodes n CROSS JOIN membership s ON s.node_seq = n.seq CROSS JOIN hyperedges e ON e.seq = s.edge_seq
+  WHERE n.id = @id AND e.label IN (SELECT value FROM json_each(@labels)) AND (@asOf IS NULL OR e.created_at <= @asOf)
+  ORDER BY s.edge_seq DESC LIMIT @limit`;
+
+export const EDGE_MEMBERS = `
+  SELECT n.id, s.role FROM membership s JOIN nodes n ON n.seq = s.node_seq WHERE s.edge_seq = ? ORDER BY s.position`;
+
+export const FIND_SUCCESSORS = `
+  SELECT n.id AS old_id, f.id AS new_id
+  FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
+  CROSS JOIN membership o ON o.node_seq = n.seq AND o.role = 'object'
+  CROSS JOIN hyperedges e ON e.seq = o.edge_seq AND e.label = 'fact_update'
+  CROSS JOIN membership s ON s.edge_seq = e.seq AND s.role = 'effect' CROSS JOIN nodes f ON f.seq = s.node_seq
+  WHERE @asOf IS NULL OR e.created_at <= @asOf ORDER BY e.created_at, e.seq`;
+
+export const SUM_VOTES = `
+  SELECT n.id, count(*) AS votes, sum(v.vote) AS total
+  FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
+  CROSS JOIN utility_observations v ON v.memory_seq = n.seq
+  WHERE @asOf IS NULL OR v.created_at <= @asOf GROUP BY n.id`;
+
+export const FIND_VOTES = `
+  SELECT v.seq, v.id, p.id AS problem_id, v.vote, v.rationale, v.created_at
+  FROM nodes n JOIN utility_observations v ON v.memory_seq = n.seq JOIN nodes p ON p.seq = v.problem_seq
+  WHERE n.id = @id AND (@asOf IS NULL OR v.created_at <= @asOf) ORDER BY v.created_at DESC, v.seq DESC LIMIT @limit`;
+
+const VOTE_EVIDENCE = `
+  SELECT r.ref FROM vote_evidence x JOIN evidence_refs r ON r.seq = x.evidence_seq WHERE x.vote_seq = ? ORDER BY r.seq`;
+
+export const NODE_EVIDENCE = `
+  SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
+  WHERE n.id = ? ORDER BY x.rowid`;
+
+export interface MemoryRow {
+  id: string;
+  kind: MemoryKind;
+  type: NodeType;
+  repo_id: string;
+  scope: Scope;
+  content: string;
+  confidence: number | null;
+  tier: Tier;
+  archived_from: Tier | null;
+  archived_at: number | null;
+  archive_reason: string | null;
+  revision: number;
+  created_at: number;
+  updated_at: number;
+  rationale: string | null;
+  text_digest: string;
+}
+
+export const toMemory = (row: MemoryRow): StoredMemory => ({
+  id: row.id,
+  form: 'memory',
+  kind: row.kind,
+  type: row.type,
+  repoId: row.repo_id,
+  scope: row.scope,
+  content: row.content,
+  confidence: row.confidence,
+  tier: row.tier,
+  archivedFrom: row.archived_from,
+  archivedAtMs: row.archived_at,
+  archiveReason: row.archive_reason,
+  revision: row.revision,
+  createdAtMs: row.created_at,
+  updatedAtMs: row.updated_at,
+  rationale: row.rationale,
+  textDigest: row.text_digest,
+});
+
+/** Reads of one or more spaces, put together. */
+export class Reader {
+  constructor(private readonly spaces: Spaces) {}
+
+  getMemories(view: View, ids: readonly string[]): StoredMemory[] {
+    if (ids.length === 0) return [];
+    const parameters = { ...visibility(view), ids: JSON.stringify(ids) };
+    return this.#inEach(view, (connection) => connection.all<MemoryRow>(GET_MEMORIES, parameters)).map(toMemory);
+  }
+
+  findDuplicate(space: SpaceName, kind: string, textDigest: string): string | null {
+    return this.spaces.peek(
+      space,
+      (connection) => connection.get<{ id: string }>(FIND_DUPLICATE, textDigest, kind)?.id ?? null,
+      null,
+    );
+  }
+
+  findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): StoredEdge[] {
+    const parameters = { labels: JSON.stringify(labels), asOf: view.asOfMs, limit: perNode };
+    return this.#inEach(view, (connection) => {
+      const edges = new Map<number, StoredEdge>();
+      for (const id of nodeIds) {
+        for (const row of connection.all<EdgeRow>(FIND_EDGES, { ...parameters, id })) {
+          if (!edges.has(row.seq)) edges.set(row.seq, toEdge(connection, row));
+        }
+      }
+      return [...edges.values()];
+    });
+  }
+
+  findSuccessors(view: View, factIds: readonly string[]): Map<string, string> {
+    const parameters = { ids: JSON.stringify(factIds), asOf: view.asOfMs };
+    const rows = this.#inEach(view, (connection) =>
+      connection.all<{ old_id: string; new_id: string }>(FIND_SUCCESSORS, parameters),
+    );
+    return new Map(rows.map((row) => [row.old_id, row.new_id]));
+  }
+
+  sumVotes(view: View, memoryIds: readonly string[]): Map<string, VoteSum> {
+    const parameters = { ids: JSON.stringify(memoryIds), asOf: view.asOfMs };
+    const sums = new Map<string, { votes: number; total: number }>();
+    for (const row of this.#inEach(view, (connection) => connection.all<VoteSumRow>(SUM_VOTES, parameters))) {
+      const known = sums.get(row.id) ?? { votes: 0, total: 0 };
+      sums.set(row.id, { votes: known.votes + row.votes, total: known.total + row.total });
+    }
+    return new Map([...sums].map(([id, { votes, total }]) => [id, { count: votes, mean: total / votes }]));
+  }
+
+  findVotes(view: View, memoryId: string, limit: number): StoredVote[] {
+    const parameters = { id: memoryId, asOf: view.asOfMs, limit };
+    return this.#inEach(view, (connection) =>
+      connection.all<VoteRow>(FIND_VOTES, parameters).map((row) => ({
+        id: row.id,
+        problemId: row.problem_id,
+        vote: row.vote,
+        rationale: row.rationale,
+        evidenceRefs: connection.all<{ ref: string }>(VOTE_EVIDENCE, row.seq).map(({ ref }) => ref),
+        createdAtMs: row.created_at,
+      })),
+    )
+      .sort((a, b) => b.createdAtMs - a.createdAtMs)
+      .slice(0, limit);
+  }
+
+  findEvidence(view: View, memoryId: string): string[] {
+    return this.#inEach(view, (connection) => connection.all<{ ref: string }>(NODE_EVIDENCE, memoryId)).map(
+      ({ ref }) => ref,
+    );
+  }
+
+  findReply(spaces: readonly SpaceName[], repoId: string, key: string): StoredReply | null {
+    for (const space of spaces) {
+      const row = this.spaces.peek(
+        space,
+        (connection) =>
+          connection.get<{ request_digest: string; reply: string }>(
+            'SELECT request_digest, reply FROM idempotency_keys WHERE repo_id = ? AND key = ?',
+            repoId,
+            key,
+          ),
+        undefined,
+      );
+      if (row) return { requestDigest: row.request_digest, reply: row.reply };
+    }
+    return null;
+  }
+
+  countNodes(space: SpaceName): NodeCount[] {
+    return this.spaces.peek(
+      space,
+      (connection) =>
+        connection.all<NodeCount>(
+          'SELECT form, kind, tier, nodes FROM node_counts WHERE nodes > 0 ORDER BY form, kind, tier',
+        ),
+      [],
+    );
+  }
+
+  #inEach<Row>(view: View, read: (connection: Connection) => Row[]): Row[] {
+    return view.spaces.flatMap((space) => this.spaces.peek<Row[]>(space, read, []));
+  }
+}
+
+interface EdgeRow {
+  seq: number;
+  id: string;
+  label: string;
+  weight: number;
+  rationale: string | null;
+  created_at: number;
+}
+
+interface VoteSumRow {
+  id: string;
+  votes: number;
+  total: number;
+}
+
+interface VoteRow {
+  seq: number;
+  id: string;
+  problem_id: string;
+  vote: number;
+  rationale: string | null;
+  created_at: number;
+}
+
+const toEdge = (connection: Connection, row: EdgeRow): StoredEdge => ({
+  id: row.id,
+  label: row.label,
+  weight: row.weight,
+  rationale: row.rationale,
+  createdAtMs: row.created_at,
+  members: connection
+    .all<{ id: string; role: Role }>(EDGE_MEMBERS, row.seq)
+    .map((member) => ({ nodeId: member.id, role: member.role })),
+});

@@ -1,0 +1,230 @@
+import { sql } from 'drizzle-orm';
+import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { EDGE_TYPES, NODE_TYPES, ORIGINS, ROLES, SCOPES, TIERS } from '../../domain/vocabulary.js';
+
+/**
+ * The schema of every space file. What Drizzle cannot express (the search index, the triggers that keep memories immutable,
+ * admit only known forms and keep the counts) stands in hand-written migrations beside the generated ones.
+ */
+
+const oneOf = (column: string, words: readonly string[]) =>
+  sql.raw(`"${column}" in (${words.map((word) => `'${word}'`).join(', ')})`);
+
+export const nodes = sqliteTable(
+  'nodes',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    id: text().notNull(),
+    form: text().notNull(),
+    kind: text(),
+    type: text().notNull(),
+    repoId: text('repo_id').notNull(),
+    scope: text().notNull(),
+    content: text().notNull(),
+    confidence: real(),
+    tier: text().notNull(),
+    archivedFrom: text('archived_from'),
+    archivedAt: integer('archived_at'),
+    archiveReason: text('archive_reason'),
+    /** Length in search terms, for ranking; the counts keep its sum. */
+    terms: integer().notNull(),
+    revision: integer().notNull().default(1),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('nodes_id').on(table.id),
+    check('nodes_type', oneOf('type', NODE_TYPES)),
+    check('nodes_scope', oneOf('scope', SCOPES)),
+    check('nodes_tier', oneOf('tier', TIERS)),
+    check('nodes_confidence', sql`${table.confidence} between 0 and 1`),
+    check('nodes_archived', sql`(${table.tier} = 'archive') = (${table.archivedAt} is not null)`),
+  ],
+);
+
+export const memories = sqliteTable(
+  'memories',
+  {
+    nodeSeq: integer('node_seq')
+      .primaryKey()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    kind: text().notNull(),
+    rationale: text(),
+    textDigest: text('text_digest').notNull(),
+  },
+  (table) => [index('memories_digest').on(table.textDigest, table.kind)],
+);
+
+export const hyperedges = sqliteTable(
+  'hyperedges',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    id: text().notNull(),
+    repoId: text('repo_id').notNull(),
+    type: text().notNull(),
+    label: text(),
+    weight: real().notNull().default(1),
+    origin: text().notNull(),
+    key: text().notNull(),
+    rationale: text(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('hyperedges_id').on(table.id),
+    uniqueIndex('hyperedges_key').on(table.key),
+    check('hyperedges_type', oneOf('type', EDGE_TYPES)),
+    check('hyperedges_origin', oneOf('origin', ORIGINS)),
+    check('hyperedges_weight', sql`${table.weight} >= 0`),
+  ],
+);
+
+export const membership = sqliteTable(
+  'membership',
+  {
+    edgeSeq: integer('edge_seq')
+      .notNull()
+      .references(() => hyperedges.seq, { onDelete: 'cascade' }),
+    nodeSeq: integer('node_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    role: text().notNull(),
+    position: integer().notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.edgeSeq, table.nodeSeq, table.role] }),
+    index('membership_node').on(table.nodeSeq, table.edgeSeq, table.role),
+    check('membership_role', oneOf('role', ROLES)),
+  ],
+);
+
+export const evidenceRefs = sqliteTable(
+  'evidence_refs',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    repoId: text('repo_id').notNull(),
+    ref: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('evidence_refs_ref').on(table.repoId, table.ref),
+    check('evidence_refs_ref_filled', sql`length(trim(${table.ref})) > 0`),
+  ],
+);
+
+const evidenceSeq = () =>
+  integer('evidence_seq')
+    .notNull()
+    .references(() => evidenceRefs.seq, { onDelete: 'cascade' });
+
+export const nodeEvidence = sqliteTable(
+  'node_evidence',
+  {
+    nodeSeq: integer('node_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    evidenceSeq: evidenceSeq(),
+  },
+  (table) => [primaryKey({ columns: [table.nodeSeq, table.evidenceSeq] })],
+);
+
+export const edgeEvidence = sqliteTable(
+  'edge_evidence',
+  {
+    edgeSeq: integer('edge_seq')
+      .notNull()
+      .references(() => hyperedges.seq, { onDelete: 'cascade' }),
+    evidenceSeq: evidenceSeq(),
+  },
+  (table) => [primaryKey({ columns: [table.edgeSeq, table.evidenceSeq] })],
+);
+
+export const utilityObservations = sqliteTable(
+  'utility_observations',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    id: text().notNull(),
+    repoId: text('repo_id').notNull(),
+    memorySeq: integer('memory_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    problemSeq: integer('problem_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    vote: real().notNull(),
+    rationale: text(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('utility_observations_id').on(table.id),
+    index('utility_observations_memory').on(table.memorySeq, table.createdAt, table.vote),
+    check('utility_observations_vote', sql`${table.vote} between -1 and 1`),
+    check('utility_observations_distinct', sql`${table.memorySeq} <> ${table.problemSeq}`),
+  ],
+);
+
+export const voteEvidence = sqliteTable(
+  'vote_evidence',
+  {
+    voteSeq: integer('vote_seq')
+      .notNull()
+      .references(() => utilityObservations.seq, { onDelete: 'cascade' }),
+    evidenceSeq: evidenceSeq(),
+  },
+  (table) => [primaryKey({ columns: [table.voteSeq, table.evidenceSeq] })],
+);
+
+export const evolutionLog = sqliteTable('evolution_log', {
+  seq: integer().primaryKey({ autoIncrement: true }),
+  at: integer().notNull(),
+  operation: text().notNull(),
+  repoId: text('repo_id').notNull(),
+  nodeIds: text('node_ids', { mode: 'json' }).$type<string[]>().notNull(),
+  fromTier: text('from_tier'),
+  toTier: text('to_tier'),
+  reasoning: text(),
+});
+
+/** Which log rows concern a node: what was its tier last spring, who linked it. */
+export const evolutionNodes = sqliteTable(
+  'evolution_nodes',
+  {
+    nodeSeq: integer('node_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    logSeq: integer('log_seq')
+      .notNull()
+      .references(() => evolutionLog.seq, { onDelete: 'cascade' }),
+  },
+  (table) => [primaryKey({ columns: [table.nodeSeq, table.logSeq] })],
+);
+
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    repoId: text('repo_id').notNull(),
+    key: text().notNull(),
+    requestDigest: text('request_digest').notNull(),
+    reply: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repoId, table.key] }), index('idempotency_keys_age').on(table.createdAt)],
+);
+
+/** Kept by triggers, so that counting never scans: how many nodes of each sort there are, and their summed length. */
+export const nodeCounts = sqliteTable(
+  'node_counts',
+  {
+    form: text().notNull(),
+    kind: text().notNull(),
+    tier: text().notNull(),
+    nodes: integer().notNull(),
+    terms: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.form, table.kind, table.tier] })],
+);
+
+/** The catalogue: filled in the main file only. */
+export const repos = sqliteTable('repos', {
+  repoId: text('repo_id').primaryKey(),
+  createdAt: integer('created_at').notNull(),
+});

@@ -1,0 +1,94 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
+import { StoreUnavailable } from '../port.js';
+import { Connection } from './connection.js';
+import type { StoreFiles } from './files.js';
+
+/**
+ * The open files of a store, least recently used closed first. Connections are lent for one synchronous callback and never handed
+ * out: one kept across an await might have been closed meanwhile.
+ */
+export class Spaces {
+  readonly #files: StoreFiles;
+  readonly #openMax: number;
+  readonly #main: Connection;
+  readonly #open = new Map<SpaceName, Connection>();
+  readonly #onCreate: (repoId: string) => void;
+  #closed = false;
+
+  constructor(files: StoreFiles, openMax: number, onCreate: (main: Connection, repoId: string) => void) {
+    this.#files = files;
+    this.#openMax = openMax;
+    this.#main = new Connection(files.main);
+    this.#onCreate = (repoId) => onCreate(this.#main, repoId);
+  }
+
+  get openCount(): number {
+    return this.#open.size + (this.#closed ? 0 : 1);
+  }
+
+  /** Lends the space's connection; a repo that does not exist yet is created. */
+  use<Result>(space: SpaceName, callback: (connection: Connection) => Result): Result {
+    return callback(this.#connection(space, true) as Connection);
+  }
+
+  /** Lends the connection of a space that exists, else answers `otherwise`. */
+  peek<Result>(space: SpaceName, callback: (connection: Connection) => Result, otherwise: Result): Result {
+    const connection = this.#connection(space, false);
+    return connection ? callback(connection) : otherwise;
+  }
+
+  bytes(space: SpaceName): number {
+    const file = this.#fileOf(space);
+    return [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  }
+
+  drop(repoId: string): void {
+    this.#open.get(repoId)?.close();
+    this.#open.delete(repoId);
+    const file = this.#fileOf(repoId);
+    // The side files first: a main file that outlives its log is an older state, a log that outlives its file is a trap.
+    for (const path of [`${file}-wal`, `${file}-shm`, file]) rmSync(path, { force: true });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const connection of this.#open.values()) connection.close();
+    this.#open.clear();
+    this.#main.close();
+  }
+
+  #connection(space: SpaceName, create: boolean): Connection | null {
+    if (this.#closed) throw new StoreUnavailable('closed', 'the store is closed');
+    if (space === GLOBAL_SPACE) return this.#main;
+    const known = this.#open.get(space);
+    if (known) {
+      this.#open.delete(space);
+      this.#open.set(space, known);
+      return known;
+    }
+    const file = this.#fileOf(space);
+    if (!existsSync(file)) {
+      if (!create) return null;
+      // Catalogued before it exists: after a crash in between, an empty repo is listed rather than a full one forgotten.
+      this.#onCreate(space);
+    }
+    this.#closeOldest();
+    const opened = new Connection(file);
+    this.#open.set(space, opened);
+    return opened;
+  }
+
+  #closeOldest(): void {
+    while (this.#open.size >= this.#openMax) {
+      const [oldest, connection] = this.#open.entries().next().value as [SpaceName, Connection];
+      this.#open.delete(oldest);
+      connection.close();
+    }
+  }
+
+  #fileOf(space: SpaceName): string {
+    return space === GLOBAL_SPACE ? this.#files.main : this.#files.repo(space);
+  }
+}

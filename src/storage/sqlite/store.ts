@@ -1,0 +1,124 @@
+import type { Plan } from '../../domain/changes.js';
+import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
+import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable, type TermSearch } from '../port.js';
+import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
+import { StoreFiles } from './files.js';
+import { GroupCommit } from './group-commit.js';
+import { StoreLock } from './lock.js';
+import { Reader } from './read.js';
+import { searchTerms } from './search.js';
+import { Spaces } from './spaces.js';
+
+export interface SqliteOptions {
+  /** Path of the main file; the other files lie beside it. */
+  readonly file: string;
+  readonly openSpacesMax: number;
+  readonly now: () => number;
+}
+
+/** The store on SQLite files, one per space. Its work is synchronous; the promises are the port's. */
+export class SqliteStore implements Store {
+  readonly #files: StoreFiles;
+  readonly #lock: StoreLock;
+  readonly #spaces: Spaces;
+  readonly #reader: Reader;
+  readonly #commits: GroupCommit;
+
+  constructor(options: SqliteOptions) {
+    this.#files = new StoreFiles(options.file);
+    this.#lock = new StoreLock(this.#files.lock, options.file);
+    try {
+      this.#spaces = new Spaces(this.#files, options.openSpacesMax, (main, repoId) =>
+        addRepo(main, repoId, options.now()),
+      );
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+    this.#reader = new Reader(this.#spaces);
+    this.#commits = new GroupCommit(this.#spaces);
+  }
+
+  apply(plan: Plan): Promise<void> {
+    return this.#commits.apply(plan);
+  }
+
+  async getMemories(view: View, ids: readonly string[]) {
+    return this.#reader.getMemories(view, ids);
+  }
+
+  async findDuplicate(space: SpaceName, kind: string, textDigest: string) {
+    return this.#reader.findDuplicate(space, kind, textDigest);
+  }
+
+  async searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermSearch> {
+    return searchTerms(this.#spaces, view, terms, poolSize);
+  }
+
+  async findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number) {
+    return this.#reader.findEdges(view, nodeIds, labels, perNode);
+  }
+
+  async findSuccessors(view: View, factIds: readonly string[]) {
+    return this.#reader.findSuccessors(view, factIds);
+  }
+
+  async sumVotes(view: View, memoryIds: readonly string[]) {
+    return this.#reader.sumVotes(view, memoryIds);
+  }
+
+  async findVotes(view: View, memoryId: string, limit: number) {
+    return this.#reader.findVotes(view, memoryId, limit);
+  }
+
+  async findEvidence(view: View, memoryId: string) {
+    return this.#reader.findEvidence(view, memoryId);
+  }
+
+  async findReply(repoId: string, key: string) {
+    return this.#reader.findReply([repoId, GLOBAL_SPACE], repoId, key);
+  }
+
+  async listRepos(after: string | null, limit: number): Promise<RepoSummary[]> {
+    const rows = this.#spaces.use(GLOBAL_SPACE, (main) => listRepos(main, after, limit));
+    return rows.map(({ repoId, createdAt }) => ({
+      repoId,
+      createdAtMs: createdAt,
+      bytes: this.#spaces.bytes(repoId),
+      counts: this.#reader.countNodes(repoId),
+    }));
+  }
+
+  async dropRepo(repoId: string): Promise<boolean> {
+    this.#commits.flush(repoId);
+    this.#spaces.drop(repoId);
+    return this.#spaces.use(GLOBAL_SPACE, (main) => removeRepo(main, repoId));
+  }
+
+  async countNodes(space: SpaceName) {
+    return this.#reader.countNodes(space);
+  }
+
+  async summarize(): Promise<StoreSummary> {
+    return {
+      engine: 'sqlite',
+      location: this.#files.main,
+      repos: this.#spaces.use(GLOBAL_SPACE, countRepos),
+      openSpaces: this.#spaces.openCount,
+    };
+  }
+
+  async check(): Promise<void> {
+    // A write lock taken and given back: proves that the file is there, readable and writable, and changes nothing.
+    this.#spaces.use(GLOBAL_SPACE, ({ db }) => {
+      if (!db.open) throw new StoreUnavailable('closed', 'the store is closed');
+      db.exec('BEGIN IMMEDIATE; SELECT count(*) FROM repos; ROLLBACK');
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#commits.flushAll();
+    this.#spaces.close();
+    this.#lock.release();
+  }
+}

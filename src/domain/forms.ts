@@ -50,7 +50,3 @@ export function typeOf(form: Form, kind: string): NodeType {
 }
 
 export const isIdOf = (form: Form, id: string): boolean => formOf(form).idPattern.test(id);
-
-/** The fields of `patch` that the form does not let anybody change: what a refusal has to name. */
-export const immutableFields = (form: Form, patch: object): string[] =>
-  Object.keys(patch).filter((field) => !formOf(form).mutableFields.includes(field));

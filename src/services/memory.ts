@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../domain/changes.js';
 import { isIdOf } from '../domain/forms.js';
-import { viewOf } from '../domain/spaces.js';
+import { checkRepoId } from '../domain/rules.js';
+import { type View, viewOf } from '../domain/spaces.js';
+import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
 import { ApplyConflict, type StoredEdge, type StoredMemory, type StoredVote, type VoteSum } from '../storage/port.js';
 import type { Context } from './context.js';
@@ -83,9 +85,23 @@ export interface MemoryDetail {
 export const EDGES_SHOWN_MAX = 200;
 export const VOTES_SHOWN_MAX = 100;
 
+/** What is asked for by its id is shown whether or not it is archived. */
+function lookupView(repoId: string): View {
+  const violations = checkRepoId('repo_id', repoId);
+  if (violations.length > 0) throw new GateFailure('semantic', violations);
+  return viewOf(repoId, { includeArchived: true });
+}
+
+/** An id of the wrong form is simply nobody's. */
+async function findMemory({ store }: Context, view: View, id: string): Promise<StoredMemory | null> {
+  if (!isIdOf('memory', id)) return null;
+  const [memory] = await store.getMemories(view, [id]);
+  return memory ?? null;
+}
+
 export async function readMemory(context: Context, repoId: string, id: string): Promise<MemoryDetail | null> {
-  const view = viewOf(repoId, { includeArchived: true });
-  const [memory] = isIdOf('memory', id) ? await context.store.getMemories(view, [id]) : [];
+  const view = lookupView(repoId);
+  const memory = await findMemory(context, view, id);
   if (!memory) return null;
   const successors = await lastSuccessors(context.store, view, [id]);
   const votes = await context.store.sumVotes(view, [id]);
@@ -113,9 +129,13 @@ const CHAIN_MAX = 1_000;
 
 /** The history of a fact, or of the facts that a change touched, oldest to newest; null when there is no such fact. */
 export async function readChain(context: Context, repoId: string, id: string): Promise<ChainLink[] | null> {
-  const view = viewOf(repoId, { includeArchived: true });
-  const [start] = isIdOf('memory', id) ? await context.store.getMemories(view, [id]) : [];
+  const view = lookupView(repoId);
+  const start = await findMemory(context, view, id);
   if (!start) return null;
+  if (start.kind !== 'fact' && start.kind !== 'change') {
+    const message = `is a memory of kind ${start.kind}; only facts and changes have a chain`;
+    throw new GateFailure('integrity', [{ field: 'memory_id', code: 'integrity_error', message }]);
+  }
   const edges = new Map<string, StoredEdge>();
   const factIds = new Set<string>(start.kind === 'fact' ? [id] : []);
   let frontier = [id];

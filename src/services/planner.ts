@@ -363,6 +363,7 @@ class Planner {
       content: draft.text,
       confidence: draft.confidence,
       tier: 'longterm',
+      archived: false,
       archivedFrom: null,
       archivedAtMs: null,
       archiveReason: null,

@@ -36,6 +36,6 @@ function endOf(next: ReadonlyMap<string, string>, id: string): string | null {
 }
 
 export function stateOf(memory: StoredMemory, successors: ReadonlyMap<string, string>): State {
-  if (memory.tier === 'archive') return 'archived';
+  if (memory.archived) return 'archived';
   return successors.has(memory.id) ? 'superseded' : 'current';
 }

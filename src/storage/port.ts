@@ -45,6 +45,8 @@ export interface Store {
 }
 
 export interface StoredMemory extends Memory {
+  /** Whether it is in the archive at the moment the view looks from. */
+  readonly archived: boolean;
   readonly archivedFrom: Tier | null;
 }
 

@@ -3,10 +3,10 @@ import type { MemoryKind, NodeType, Role, Scope, Tier } from '../../domain/vocab
 import type { NodeCount, StoredEdge, StoredMemory, StoredReply, StoredVote, VoteSum } from '../port.js';
 import type { Connection } from './connection.js';
 import type { Spaces } from './spaces.js';
-import { VISIBLE, visibility } from './visibility.js';
+import { ARCHIVED, VISIBLE, visibility } from './visibility.js';
 
 export const MEMORY_COLUMNS = `n.id, n.kind, n.type, n.repo_id, n.scope, n.content, n.confidence, n.tier, n.archived_from,
-  n.archived_at, n.archive_reason, n.revision, n.created_at, n.updated_at, m.rationale, m.text_digest`;
+  n.archived_at, n.archive_reason, n.revision, n.created_at, n.updated_at, m.rationale, m.text_digest, ${ARCHIVED} AS archived`;
 
 /** Same kind and text, in use, and not a fact that was replaced: what was true before may be written again once it is true again. */
 export const FIND_DUPLICATE = `
@@ -20,14 +20,16 @@ export const GET_MEMORIES = `
   SELECT ${MEMORY_COLUMNS} FROM json_each(@ids) AS wanted
   CROSS JOIN nodes n ON n.id = wanted.value JOIN memories m ON m.node_seq = n.seq WHERE ${VISIBLE}`;
 
+/** One row per member of each edge found. A hub gives its newest edges only, whatever it has gathered. */
 export const FIND_EDGES = `
-  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at
-  FROM nodes n CROSS JOIN membership s ON s.node_seq = n.seq CROSS JOIN hyperedges e ON e.seq = s.edge_seq
-  WHERE n.id = @id AND e.label IN (SELECT value FROM json_each(@labels)) AND (@asOf IS NULL OR e.created_at <= @asOf)
-  ORDER BY s.edge_seq DESC LIMIT @limit`;
-
-export const EDGE_MEMBERS = `
-  SELECT n.id, s.role FROM membership s JOIN nodes n ON n.seq = s.node_seq WHERE s.edge_seq = ? ORDER BY s.position`;
+  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at, member.id AS member_id, s.role AS member_role
+  FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
+  CROSS JOIN hyperedges e ON e.seq IN (
+    SELECT x.edge_seq FROM membership x CROSS JOIN hyperedges y ON y.seq = x.edge_seq
+    WHERE x.node_seq = n.seq AND y.label IN (SELECT value FROM json_each(@labels)) AND (@asOf IS NULL OR y.created_at <= @asOf)
+    ORDER BY x.edge_seq DESC LIMIT @limit)
+  CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq
+  ORDER BY e.seq DESC, s.position`;
 
 export const FIND_SUCCESSORS = `
   SELECT n.id AS old_id, f.id AS new_id
@@ -72,6 +74,7 @@ export interface MemoryRow {
   updated_at: number;
   rationale: string | null;
   text_digest: string;
+  archived: 0 | 1;
 }
 
 export const toMemory = (row: MemoryRow): StoredMemory => ({
@@ -84,6 +87,7 @@ export const toMemory = (row: MemoryRow): StoredMemory => ({
   content: row.content,
   confidence: row.confidence,
   tier: row.tier,
+  archived: row.archived === 1,
   archivedFrom: row.archived_from,
   archivedAtMs: row.archived_at,
   archiveReason: row.archive_reason,
@@ -113,16 +117,14 @@ export class Reader {
   }
 
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): StoredEdge[] {
-    const parameters = { labels: JSON.stringify(labels), asOf: view.asOfMs, limit: perNode };
-    return this.#inEach(view, (connection) => {
-      const edges = new Map<number, StoredEdge>();
-      for (const id of nodeIds) {
-        for (const row of connection.all<EdgeRow>(FIND_EDGES, { ...parameters, id })) {
-          if (!edges.has(row.seq)) edges.set(row.seq, toEdge(connection, row));
-        }
-      }
-      return [...edges.values()];
-    });
+    if (nodeIds.length === 0 || labels.length === 0) return [];
+    const parameters = {
+      ids: JSON.stringify(nodeIds),
+      labels: JSON.stringify(labels),
+      asOf: view.asOfMs,
+      limit: perNode,
+    };
+    return this.#inEach(view, (connection) => toEdges(connection.all<EdgeMemberRow>(FIND_EDGES, parameters)));
   }
 
   findSuccessors(view: View, factIds: readonly string[]): Map<string, string> {
@@ -198,13 +200,15 @@ export class Reader {
   }
 }
 
-interface EdgeRow {
+interface EdgeMemberRow {
   seq: number;
   id: string;
   label: string;
   weight: number;
   rationale: string | null;
   created_at: number;
+  member_id: string;
+  member_role: Role;
 }
 
 interface VoteSumRow {
@@ -222,13 +226,24 @@ interface VoteRow {
   created_at: number;
 }
 
-const toEdge = (connection: Connection, row: EdgeRow): StoredEdge => ({
-  id: row.id,
-  label: row.label,
-  weight: row.weight,
-  rationale: row.rationale,
-  createdAtMs: row.created_at,
-  members: connection
-    .all<{ id: string; role: Role }>(EDGE_MEMBERS, row.seq)
-    .map((member) => ({ nodeId: member.id, role: member.role })),
-});
+/** An edge that two of the wanted nodes share comes twice; its members are the same each time. */
+function toEdges(rows: readonly EdgeMemberRow[]): StoredEdge[] {
+  const edges = new Map<number, StoredEdge & { members: { nodeId: string; role: Role }[] }>();
+  for (const row of rows) {
+    let edge = edges.get(row.seq);
+    if (!edge) {
+      edge = {
+        id: row.id,
+        label: row.label,
+        weight: row.weight,
+        rationale: row.rationale,
+        createdAtMs: row.created_at,
+        members: [],
+      };
+      edges.set(row.seq, edge);
+    }
+    const isKnown = edge.members.some((member) => member.nodeId === row.member_id && member.role === row.member_role);
+    if (!isKnown) edge.members.push({ nodeId: row.member_id, role: row.member_role });
+  }
+  return [...edges.values()];
+}

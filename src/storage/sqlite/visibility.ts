@@ -1,20 +1,21 @@
 import { REFERENCE_FORM } from '../../domain/forms.js';
 import type { View } from '../../domain/spaces.js';
 
+/** Whether a node is archived, seen from `@asOf`: the last move into or out of the archive up to then is in the log. */
+export const ARCHIVED = `(CASE WHEN @asOf IS NULL THEN n.tier = 'archive' ELSE (
+    SELECT l.to_tier = 'archive' FROM evolution_nodes h JOIN evolution_log l ON l.seq = h.log_seq
+    WHERE h.node_seq = n.seq AND l.at <= @asOf AND l.operation IN ('archive', 'restore')
+    ORDER BY l.seq DESC LIMIT 1) IS TRUE END)`;
+
 /**
  * The one predicate through which every read of nodes goes. Bound by name, so that no statement can forget a part of it:
  * `@kinds` is a JSON list or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too.
- *
- * What was archived at a past moment is in the log: the last move into or out of the archive up to then.
  */
 export const VISIBLE = `
   n.form <> '${REFERENCE_FORM}'
   AND (@kinds IS NULL OR n.kind IN (SELECT value FROM json_each(@kinds)))
   AND (@asOf IS NULL OR n.created_at <= @asOf)
-  AND (@archived = 1 OR CASE WHEN @asOf IS NULL THEN n.tier <> 'archive' ELSE ifnull((
-    SELECT l.to_tier FROM evolution_nodes h JOIN evolution_log l ON l.seq = h.log_seq
-    WHERE h.node_seq = n.seq AND l.at <= @asOf AND l.operation IN ('archive', 'restore')
-    ORDER BY l.seq DESC LIMIT 1), 'longterm') <> 'archive' END)`;
+  AND (@archived = 1 OR NOT ${ARCHIVED})`;
 
 export interface VisibilityParameters {
   readonly kinds: string | null;

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { jsonBodies } from './plugins/body.js';
+import { openapi } from './plugins/openapi.js';
+import { problemReplies, sendClientProblem, sendProblem } from './plugins/problems.js';
+import { requestTrace } from './plugins/trace.js';
+import { schemaController } from './plugins/validation.js';
+import { memoryRoutes } from './routes/memory.js';
+import { repoRoutes } from './routes/repos.js';
+import { systemRoutes } from './routes/system.js';
+import type { Context } from './services/context.js';
+
+const BODY_BYTES_MAX = 1024 * 1024;
+/** Room for a repo id of full length in which every character is percent-encoded. */
+const PARAMETER_CHARACTERS_MAX = 2_400;
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** The service without a socket: the map of everything it does. Closing it closes the store. */
+export async function buildApp(context: Context, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    bodyLimit: BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
+    schemaController,
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(error, request, reply);
+    },
+    clientErrorHandler: sendClientProblem,
+    // A request that arrives on an open connection while the service goes down is still answered, not turned away.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  await app.register(requestTrace);
+  await app.register(problemReplies);
+  await app.register(jsonBodies);
+  await app.register(openapi);
+  await app.register(memoryRoutes(context));
+  await app.register(repoRoutes(context));
+  await app.register(systemRoutes(context));
+  app.addHook('onClose', () => context.store.close());
+  return app as unknown as FastifyInstance;
+}

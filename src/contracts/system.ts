@@ -1,0 +1,14 @@
+import Type from 'typebox';
+import { PROBLEMS } from '../errors.js';
+import { named } from './schema.js';
+
+/** Health and the descriptions of problems. */
+
+export const Health = named('Health', Type.Object({ status: Type.Literal('ok') }));
+
+export const ByCode = Type.Object({ code: Type.Enum(Object.keys(PROBLEMS)) });
+
+export const ProblemDescription = named(
+  'ProblemDescription',
+  Type.Object({ code: Type.String(), status: Type.Integer(), title: Type.String(), hint: Type.String() }),
+);

@@ -1,0 +1,104 @@
+/** Everything that can go wrong for a caller, once: the status, what happened, and what to do about it. */
+export const PROBLEMS = {
+  schema_error: {
+    status: 400,
+    title: 'The request does not have the documented shape',
+    hint: 'Correct the fields named in errors; /openapi.json holds the exact schema.',
+  },
+  malformed_body: {
+    status: 400,
+    title: 'The body is not readable as UTF-8 JSON',
+    hint: 'Send one JSON document in UTF-8.',
+  },
+  malformed_request: {
+    status: 400,
+    title: 'The request is not readable as HTTP or its URL is not valid',
+    hint: 'Percent-encode the URL in UTF-8.',
+  },
+  invalid_cursor: {
+    status: 400,
+    title: 'The cursor is not one this service gave out',
+    hint: 'Use next_cursor of the previous page unchanged, or start again without a cursor.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Something the request points at does not exist here',
+    hint: 'Check the ids and the repo_id: ids of another repo are not found, ids of global memories are found from every repo.',
+  },
+  route_not_found: {
+    status: 404,
+    title: 'There is no such route',
+    hint: 'GET /openapi.json lists every route and method.',
+  },
+  conflict: {
+    status: 409,
+    title: 'The request contradicts what is stored',
+    hint: 'Read the memory again; if what you wanted is already there, nothing is left to do.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    hint: 'Send at most 1 MiB; split a long text into several memories.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The body is not declared as JSON',
+    hint: 'Send the header Content-Type: application/json.',
+  },
+  semantic_error: {
+    status: 422,
+    title: 'The request is well formed but its parts do not go together',
+    hint: 'Correct the fields named in errors.',
+  },
+  integrity_error: {
+    status: 422,
+    title: 'The request points at something that is of the wrong sort',
+    hint: 'Correct the references named in errors.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'The Idempotency-Key belongs to another request',
+    hint: 'Use a new key for a new request, and the same key only for an exact retry.',
+  },
+  header_fields_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    hint: 'Send fewer or shorter headers.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'The service failed',
+    hint: 'Nothing was stored. Report it with the request_id; the log holds the cause.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'The store cannot answer now',
+    hint: 'Nothing was stored. Try again shortly.',
+  },
+  storage_full: {
+    status: 507,
+    title: 'The disk that holds the store is full',
+    hint: 'Nothing was stored. Free space on the disk, then try again.',
+  },
+} as const satisfies Record<string, { status: number; title: string; hint: string }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One thing wrong with one field of the request. */
+export interface FieldError {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is thrown to answer a request with a problem of the catalogue. */
+export class Problem extends Error {
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    readonly errors: readonly FieldError[] = [],
+  ) {
+    super(detail);
+    this.name = 'Problem';
+  }
+}

@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { type FieldError, Problem } from '../errors.js';
+
+/** What a body may be before anybody looks at its fields. */
+
+const DEPTH_MAX = 32;
+const ARRAY_ITEMS_MAX = 1_000;
+
+export const jsonBodies = fastifyPlugin(async (app: FastifyInstance) => {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    // Node would quietly replace bytes that are not UTF-8, and a memory would not be what was sent.
+    if (!isUtf8(body as Buffer)) {
+      done(new Problem('malformed_body', 'the body is not valid UTF-8'));
+      return;
+    }
+    parseJson(request, body.toString('utf8'), done);
+  });
+
+  app.addHook('preValidation', async (request) => {
+    const errors: FieldError[] = [];
+    collectUnfit(request.body, [], errors);
+    if (errors.length > 0) throw new Problem('schema_error', 'the body holds what cannot be stored', errors);
+  });
+});
+
+/** Characters that no store keeps faithfully, and shapes whose checking would cost more than any memory is worth. */
+function collectUnfit(value: unknown, path: string[], errors: FieldError[]): void {
+  const refuse = (message: string): void => {
+    errors.push({ field: path.join('.') || 'body', code: 'schema_error', message });
+  };
+  if (typeof value === 'string') {
+    if (value.includes('\0')) refuse('contains a NUL character; remove it');
+    else if (!value.isWellFormed()) refuse('contains half of a surrogate pair, which is no character; remove it');
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (path.length >= DEPTH_MAX) return refuse(`is nested more than ${DEPTH_MAX} levels deep`);
+  if (Array.isArray(value) && value.length > ARRAY_ITEMS_MAX) {
+    return refuse(`holds ${value.length} items; at most ${ARRAY_ITEMS_MAX} are read`);
+  }
+  for (const [key, item] of Object.entries(value)) {
+    path.push(key);
+    collectUnfit(key, path, errors);
+    collectUnfit(item, path, errors);
+    path.pop();
+  }
+}

@@ -1,0 +1,57 @@
+import AjvCompiler, { type BuildCompilerFromPool, type RouteDefinition } from '@fastify/ajv-compiler';
+import type { FastifySchemaValidationError } from 'fastify';
+import type { FieldError } from '../errors.js';
+
+/** How requests are held against their schemas, and how what is wrong is said. */
+
+const buildCompiler = AjvCompiler() as BuildCompilerFromPool;
+
+/** `allErrors` lets a caller see everything at once; what it costs is bounded by the body's limits (see `body.ts`). */
+const SHARED = { allErrors: true, verbose: true, removeAdditional: false, useDefaults: true, discriminator: true };
+
+/** Bodies are taken as they are; what comes in a URL or header is text, so numbers in it are read as numbers. */
+const buildValidator: BuildCompilerFromPool = (externalSchemas) => {
+  const ofBody = buildCompiler(externalSchemas, { customOptions: { ...SHARED, coerceTypes: false } });
+  const ofText = buildCompiler(externalSchemas, { customOptions: { ...SHARED, coerceTypes: true } });
+  // Fastify hands over the whole route where the type says schema.
+  return (route) => ((route as unknown as RouteDefinition).httpPart === 'body' ? ofBody(route) : ofText(route));
+};
+
+export const schemaController = { compilersFactory: { buildValidator } };
+
+/** An AJV error with the parts that `verbose` adds. */
+type AjvError = FastifySchemaValidationError & { parentSchema?: { properties?: object } };
+
+export function fieldErrors(errors: readonly AjvError[], part: string): FieldError[] {
+  return errors.map((error) => ({ field: fieldOf(error, part), code: 'schema_error', message: messageOf(error) }));
+}
+
+function fieldOf({ instancePath, keyword, params }: AjvError, part: string): string {
+  const path = instancePath.split('/').slice(1).map(unescapePointer);
+  if (part === 'headers') path.unshift(part);
+  if (keyword === 'required') path.push(String(params.missingProperty));
+  if (keyword === 'additionalProperties') path.push(String(params.additionalProperty));
+  if (keyword === 'discriminator') path.push(String(params.tag));
+  return path.join('.') || part;
+}
+
+const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
+
+function messageOf({ keyword, params, message, parentSchema }: AjvError): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return `is not a known field; known here: ${Object.keys(parentSchema?.properties ?? {}).join(', ')}`;
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'const':
+      return `must be ${JSON.stringify(params.allowedValue)}`;
+    case 'uniqueItems':
+      return `repeats an item: ${params.j} and ${params.i} are the same`;
+    case 'discriminator':
+      return 'is not one of the known words for this place';
+    default:
+      return message ?? 'is not as documented';
+  }
+}

@@ -1,0 +1,201 @@
+import { type Packed, pack, type Section } from '../domain/packing.js';
+import {
+  byScore,
+  fuse,
+  isAdmitted,
+  type LexicalScore,
+  lexicalScorer,
+  type ReadMode,
+  SUPERSEDED_FACTOR,
+  utilityFactor,
+} from '../domain/ranking.js';
+import { checkQuery, checkRepoId } from '../domain/rules.js';
+import { type View, viewOf } from '../domain/spaces.js';
+import { queryTerms } from '../domain/terms.js';
+import { GateFailure } from '../domain/violations.js';
+import type { State } from '../domain/vocabulary.js';
+import type { Store, StoredMemory, TermCandidate } from '../storage/port.js';
+import type { Context } from './context.js';
+import { type ExpansionOptions, expand, type Related, type RelatedReason, scoreOf } from './expansion.js';
+import { lastSuccessors, stateOf } from './successors.js';
+import { loadTokenCounter } from './tokens.js';
+
+export interface ReadRequest extends ExpansionOptions {
+  readonly repoId: string;
+  readonly mode: ReadMode;
+  readonly query: string;
+  readonly includeGlobal: boolean;
+  readonly includeArchived: boolean;
+  readonly kinds: readonly string[] | null;
+  readonly limit: number;
+  readonly asOfMs: number | null;
+  readonly tokensMax: number | null;
+}
+
+/** One place in the answer: a memory, and everything that explains why it is there. */
+export interface Item {
+  readonly id: string;
+  readonly section: Section;
+  readonly score: number;
+  readonly companionId: string | null;
+  readonly memory: StoredMemory;
+  readonly why: 'direct_match' | RelatedReason;
+  readonly anchorId: string | null;
+  readonly relationType: string | null;
+  readonly state: State;
+  readonly supersededBy: string | null;
+  /** The score's factors, by name. */
+  readonly parts: ScoreParts;
+}
+
+export interface ScoreParts {
+  readonly lexical?: LexicalScore;
+  readonly utility?: number;
+  readonly anchorScore?: number;
+  readonly weight?: number;
+  readonly depth?: number;
+  readonly superseded?: number;
+}
+
+/** A found memory before its standing is known. */
+type Candidate = Omit<Item, 'companionId' | 'state' | 'supersededBy'>;
+
+/** Finds what bears on the query, in one repo's view, and packs the best of it. Changes nothing. */
+export async function readPack({ store }: Context, request: ReadRequest): Promise<Packed<Item>> {
+  const violations = [...checkRepoId('repo_id', request.repoId), ...checkQuery(request.query, request.kinds)];
+  if (Number.isNaN(request.asOfMs)) {
+    violations.push({ field: 'as_of', code: 'semantic_error', message: 'is not a moment of the calendar' });
+  }
+  if (violations.length > 0) throw new GateFailure('semantic', violations);
+
+  const view = viewOf(request.repoId, request);
+  const direct = await findDirect(store, view, request);
+  const related = await expand(store, view, direct, request);
+  const items = await judgeStanding(store, view, [...direct, ...related.map(toCandidate)], request.factLinks);
+  const tokensOf = request.tokensMax === null ? () => 0 : await tokenCounts(request.tokensMax);
+  return pack(items, { mode: request.mode, items: request.limit, tokens: request.tokensMax }, tokensOf);
+}
+
+/** Candidates beyond the limit, so that votes can still reorder those near the edge. */
+const POOL_EXTRA = 20;
+
+async function findDirect(store: Store, view: View, request: ReadRequest): Promise<Candidate[]> {
+  const terms = queryTerms(request.query);
+  const found = await store.searchTerms(view, terms, request.limit + POOL_EXTRA);
+  const scoreDocument = lexicalScorer(found, terms);
+  const matches = new Map<string, { memory: StoredMemory; lexical: LexicalScore }>();
+  for (const candidate of found.candidates) {
+    const lexical = scoreDocument({ counts: countTerms(candidate, terms), length: candidate.length });
+    if (isAdmitted(request.mode, lexical)) matches.set(candidate.memory.id, { memory: candidate.memory, lexical });
+  }
+  const lexicalLane = {
+    name: 'lexical',
+    weight: 1,
+    scores: new Map([...matches].map(([id, match]) => [id, match.lexical.score])),
+  };
+  const fused = fuse([lexicalLane]);
+  const votes = await store.sumVotes(view, [...fused.keys()]);
+  return [...matches]
+    .map(([id, { memory, lexical }]): Candidate => {
+      const utility = utilityFactor(votes.get(id) ?? { count: 0, mean: 0 });
+      return {
+        id,
+        section: 'direct',
+        score: (fused.get(id) as number) * utility,
+        memory,
+        why: 'direct_match',
+        anchorId: null,
+        relationType: null,
+        parts: { lexical, utility },
+      };
+    })
+    .sort(byScore)
+    .slice(0, request.limit);
+}
+
+function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of terms) {
+    const word = ` ${term} `;
+    let count = 0;
+    // Neighbouring words share the blank between them.
+    for (let at = indexed.indexOf(word); at >= 0; at = indexed.indexOf(word, at + word.length - 1)) count++;
+    if (count > 0) counts.set(term, count);
+  }
+  return counts;
+}
+
+const toCandidate = (related: Related): Candidate => ({
+  id: related.memory.id,
+  section: related.reason === 'semantic_neighbor' ? 'implicit_related' : 'explicit_related',
+  score: scoreOf(related),
+  memory: related.memory,
+  why: related.reason,
+  anchorId: related.anchorId,
+  relationType: related.relationType,
+  parts: { anchorScore: related.anchorScore, weight: related.weight, depth: related.depth },
+});
+
+/**
+ * Says of every candidate whether it still stands. A replaced fact sinks, and what is true now comes with it, reached from the
+ * fact's own score before it sank.
+ */
+async function judgeStanding(
+  store: Store,
+  view: View,
+  candidates: readonly Candidate[],
+  withSuccessors: boolean,
+): Promise<Item[]> {
+  const factIds = candidates.filter(({ memory }) => memory.kind === 'fact').map(({ id }) => id);
+  const successors = await lastSuccessors(store, view, factIds);
+  const known = new Set(candidates.map(({ id }) => id));
+  const missing = withSuccessors ? [...new Set(successors.values())].filter((id) => !known.has(id)) : [];
+  const current = new Map((await store.getMemories(view, missing)).map((memory) => [memory.id, memory]));
+
+  const items: Item[] = [];
+  for (const candidate of candidates) {
+    const state = stateOf(candidate.memory, successors);
+    const supersededBy = successors.get(candidate.id) ?? null;
+    const superseded = supersededBy === null ? 1 : SUPERSEDED_FACTOR;
+    items.push({
+      ...candidate,
+      score: candidate.score * superseded,
+      state,
+      supersededBy,
+      companionId: withSuccessors ? supersededBy : null,
+      parts: supersededBy === null ? candidate.parts : { ...candidate.parts, superseded },
+    });
+    const successor = current.get(supersededBy ?? '');
+    if (successor) {
+      items.push({
+        ...toCandidate({
+          memory: successor,
+          reason: 'fact_update',
+          anchorId: candidate.id,
+          anchorScore: candidate.score,
+          relationType: null,
+          weight: 1,
+          depth: 1,
+        }),
+        state: stateOf(successor, successors),
+        supersededBy: null,
+        companionId: null,
+      });
+    }
+  }
+  return items;
+}
+
+/** Counts a memory's tokens once, and never much further than the budget. */
+async function tokenCounts(tokensMax: number): Promise<(item: Item) => number> {
+  const count = await loadTokenCounter();
+  const known = new Map<string, number>();
+  return ({ id, memory }) => {
+    let tokens = known.get(id);
+    if (tokens === undefined) {
+      tokens = count(memory.content, tokensMax);
+      known.set(id, tokens);
+    }
+    return tokens;
+  };
+}

@@ -39,7 +39,7 @@ CREATE TABLE `hyperedges` (
 	`id` text NOT NULL,
 	`repo_id` text NOT NULL,
 	`type` text NOT NULL,
-	`label` text,
+	`label` text NOT NULL,
 	`weight` real DEFAULT 1 NOT NULL,
 	`origin` text NOT NULL,
 	`key` text NOT NULL,
@@ -67,13 +67,14 @@ CREATE TABLE `membership` (
 	`node_seq` integer NOT NULL,
 	`role` text NOT NULL,
 	`position` integer DEFAULT 0 NOT NULL,
+	`label` text NOT NULL,
 	PRIMARY KEY(`edge_seq`, `node_seq`, `role`),
 	FOREIGN KEY (`edge_seq`) REFERENCES `hyperedges`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`node_seq`) REFERENCES `nodes`(`seq`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "membership_role" CHECK("role" in ('subject', 'object', 'context', 'participant', 'cause', 'effect'))
 );
 --> statement-breakpoint
-CREATE INDEX `membership_node` ON `membership` (`node_seq`,`edge_seq`,`role`);--> statement-breakpoint
+CREATE INDEX `membership_node` ON `membership` (`node_seq`,`label`,`edge_seq`,`role`);--> statement-breakpoint
 CREATE TABLE `memories` (
 	`node_seq` integer PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,

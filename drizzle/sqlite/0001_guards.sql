@@ -52,10 +52,15 @@ CREATE TRIGGER evolution_log_immutable BEFORE UPDATE ON evolution_log BEGIN
   SELECT raise(ABORT, 'evolution_log: the log is append-only');
 END;
 --> statement-breakpoint
+CREATE TRIGGER membership_label BEFORE INSERT ON membership
+WHEN new.label IS NOT (SELECT label FROM hyperedges WHERE seq = new.edge_seq) BEGIN
+  SELECT raise(ABORT, 'membership: the label is not the label of the edge');
+END;
+--> statement-breakpoint
 -- A node plays one part in an attempt and in a fact update: a problem is not its own solution, a fact not its own successor.
 CREATE TRIGGER membership_distinct BEFORE INSERT ON membership
 WHEN EXISTS (SELECT 1 FROM membership WHERE edge_seq = new.edge_seq AND node_seq = new.node_seq)
-  AND (SELECT label FROM hyperedges WHERE seq = new.edge_seq) IN ('attempts', 'fact_update', 'related_to') BEGIN
+  AND new.label IN ('attempts', 'fact_update', 'related_to') BEGIN
   SELECT raise(ABORT, 'membership: the members of this link are distinct');
 END;
 --> statement-breakpoint

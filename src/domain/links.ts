@@ -32,7 +32,7 @@ export function membersOf(label: Label, nodeIds: readonly string[]): Member[] {
  * What makes two edges the same edge: label and who plays which part. Members are sorted, so a symmetric link is the same
  * from either end; linking twice therefore meets the unique key instead of making a second row.
  */
-export function edgeKey(label: string, members: readonly Member[]): string {
+export function edgeKey(label: string, members: readonly Pick<Member, 'nodeId' | 'role'>[]): string {
   const parts = members.map((member) => `${member.role}=${member.nodeId}`).sort();
   return `${label}|${parts.join('|')}`;
 }

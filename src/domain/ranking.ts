@@ -80,6 +80,36 @@ const ADMISSION = {
 export const isAdmitted = (mode: ReadMode, match: { coverage: number; evidence: number }): boolean =>
   match.coverage >= ADMISSION[mode].coverage || match.evidence >= ADMISSION[mode].evidence;
 
+/**
+ * How many posting-list entries a query may walk before its commoner terms stop choosing candidates. They still count in the
+ * score of every candidate; a memory that holds none of the rarer terms could hardly have won.
+ */
+const POSTINGS_MAX = 4_000;
+
+/**
+ * The terms that choose candidates, rarest first. It ends where what is left could not let a memory in by itself, or where the
+ * lists grow too long; known terms give at least one.
+ */
+export function choosingTerms(mode: ReadMode, corpus: Corpus, queryTerms: readonly string[]): string[] {
+  const known = queryTerms
+    .map((term) => ({ term, frequency: corpus.frequencies.get(term) ?? 0 }))
+    .filter(({ frequency }) => frequency > 0)
+    .sort((a, b) => a.frequency - b.frequency || (a.term < b.term ? -1 : 1));
+  const weightOf = ({ frequency }: { frequency: number }): number => inverseFrequency(corpus.documents, frequency);
+  const total = known.reduce((sum, term) => sum + weightOf(term), 0);
+  const chosen: string[] = [];
+  let left = total;
+  let postings = 0;
+  for (const term of known) {
+    postings += term.frequency;
+    const suffices = !isAdmitted(mode, { coverage: left / total, evidence: left });
+    if (chosen.length > 0 && (suffices || postings > POSTINGS_MAX)) break;
+    chosen.push(term.term);
+    left -= weightOf(term);
+  }
+  return chosen;
+}
+
 /** One way of finding candidates, with a score in [0, 1] for each it found. */
 export interface Lane {
   readonly name: string;

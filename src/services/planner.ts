@@ -106,6 +106,10 @@ class Planner {
   readonly #refs = new Map<string, string>();
   readonly #archived = new Map<string, boolean>();
   readonly #edgeKeys = new Set<string>();
+  /** Memories that are new with this request: nothing in the store can hang on them yet. */
+  readonly #insertedIds = new Set<string>();
+  /** Replacements that earlier operations of this request make. */
+  readonly #replacements: { readonly oldId: string; readonly newId: string }[] = [];
   readonly #violations: Violation[] = [];
   readonly #spaces = new Set<SpaceName>();
 
@@ -160,6 +164,7 @@ class Planner {
 
     const changes: Change[] = [];
     if (!duplicate) {
+      this.#insertedIds.add(memory.id);
       changes.push({
         change: 'insert_memory',
         memory,
@@ -288,6 +293,7 @@ class Planner {
       this.#refuse(path('update'), 'conflict', 'this change already links these two facts; nothing is left to do');
       return [];
     }
+    this.#replacements.push({ oldId, newId });
     return evidenceRefs.length > 0 ? [edge, this.#evidence('edge', edge.id, evidenceRefs)] : [edge];
   }
 
@@ -302,6 +308,7 @@ class Planner {
       const next = edges
         .filter((edge) => edge.members.some((member) => member.role === 'object' && seen.has(member.nodeId)))
         .flatMap((edge) => edge.members.filter((member) => member.role === 'effect').map((member) => member.nodeId));
+      next.push(...this.#replacements.filter(({ oldId }) => seen.has(oldId)).map(({ newId }) => newId));
       if (next.includes(toId)) return true;
       frontier = next.filter((id) => !seen.has(id));
     }
@@ -314,17 +321,7 @@ class Planner {
     const key = edgeKey(label, members);
     if (this.#edgeKeys.has(key)) return [];
     this.#edgeKeys.add(key);
-    const view = viewOf(this.repoId, { includeArchived: true });
-    const existing = await this.context.store.findEdges(view, [nodeIds[0] as string], [label], EDGES_PER_NODE_MAX);
-    if (
-      existing.some(
-        (edge) =>
-          edgeKey(
-            edge.label,
-            edge.members.map((member) => ({ ...member, position: 0 })),
-          ) === key,
-      )
-    )
+    if (!this.#insertedIds.has(nodeIds[0] as string) && (await this.#hasEdge(label, nodeIds[0] as string, key)))
       return [];
     return [
       {
@@ -337,9 +334,16 @@ class Planner {
         rationale,
         members,
         atMs: this.#nowMs,
-        ifExists: 'conflict',
+        // Only a fact link is a statement of its own; the others are there or they are not.
+        ifExists: label === 'fact_update' ? 'conflict' : 'keep',
       },
     ];
+  }
+
+  async #hasEdge(label: Label, nodeId: string, key: string): Promise<boolean> {
+    const view = viewOf(this.repoId, { includeArchived: true });
+    const edges = await this.context.store.findEdges(view, [nodeId], [label], EDGES_PER_NODE_MAX);
+    return edges.some((edge) => edgeKey(edge.label, edge.members) === key);
   }
 
   #evidence(of: 'node' | 'edge' | 'vote', id: string, refs: readonly string[]): Change {

@@ -1,6 +1,7 @@
 import { type Packed, pack, type Section } from '../domain/packing.js';
 import {
   byScore,
+  choosingTerms,
   fuse,
   isAdmitted,
   type LexicalScore,
@@ -81,10 +82,12 @@ const POOL_EXTRA = 20;
 
 async function findDirect(store: Store, view: View, request: ReadRequest): Promise<Candidate[]> {
   const terms = queryTerms(request.query);
-  const found = await store.searchTerms(view, terms, request.limit + POOL_EXTRA);
-  const scoreDocument = lexicalScorer(found, terms);
+  const corpus = await store.countTerms(view, terms);
+  const choosing = choosingTerms(request.mode, corpus, terms);
+  const candidates = await store.searchTerms(view, choosing, request.limit + POOL_EXTRA);
+  const scoreDocument = lexicalScorer(corpus, terms);
   const matches = new Map<string, { memory: StoredMemory; lexical: LexicalScore }>();
-  for (const candidate of found.candidates) {
+  for (const candidate of candidates) {
     const lexical = scoreDocument({ counts: countTerms(candidate, terms), length: candidate.length });
     if (isAdmitted(request.mode, lexical)) matches.set(candidate.memory.id, { memory: candidate.memory, lexical });
   }

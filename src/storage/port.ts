@@ -1,5 +1,6 @@
 import type { Plan } from '../domain/changes.js';
 import type { Memory } from '../domain/node.js';
+import type { Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
 import type { Role, Tier } from '../domain/vocabulary.js';
 
@@ -18,8 +19,10 @@ export interface Store {
   getMemories(view: View, ids: readonly string[]): Promise<StoredMemory[]>;
   /** A live, current memory of this kind and text digest in the space, if there is one. */
   findDuplicate(space: SpaceName, kind: string, textDigest: string): Promise<string | null>;
-  /** Lexical candidates: memories in the view holding at least one of the terms, best first, with the corpus they stand in. */
-  searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermSearch>;
+  /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs. */
+  countTerms(view: View, terms: readonly string[]): Promise<Corpus>;
+  /** Lexical candidates: memories in the view holding at least one of the terms, for each space the best `poolSize`. */
+  searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermCandidate[]>;
   /** The edges of these labels that touch the nodes, with all their members; for each node the newest `perNode`. */
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
   /** For each of the facts that was replaced: the fact that last replaced it. */
@@ -55,13 +58,6 @@ export interface TermCandidate {
   /** The indexed terms, separated and surrounded by single blanks. */
   readonly terms: string;
   readonly length: number;
-}
-
-export interface TermSearch {
-  readonly documents: number;
-  readonly terms: number;
-  readonly frequencies: ReadonlyMap<string, number>;
-  readonly candidates: readonly TermCandidate[];
 }
 
 export interface StoredEdge {
@@ -116,7 +112,7 @@ export interface StoreSummary {
 /** What the plan was based on changed before it was applied. */
 export class ApplyConflict extends Error {
   constructor(
-    readonly reason: 'duplicate' | 'edge_exists' | 'tier_moved' | 'node_missing' | 'key_taken',
+    readonly reason: 'duplicate' | 'edge_exists' | 'circle' | 'tier_moved' | 'node_missing' | 'key_taken',
     readonly id: string,
   ) {
     super(`${reason}: ${id}`);

@@ -24,6 +24,15 @@ export interface NodeStub {
 
 export const NODE_STUB = `SELECT id, kind, type, repo_id, created_at FROM nodes WHERE id = ? AND form <> '${REFERENCE_FORM}'`;
 
+/** Whether following replacements from one fact arrives at another. */
+export const LEADS_TO = `
+  WITH RECURSIVE later(seq) AS (
+    SELECT ? UNION
+    SELECT s.node_seq FROM later CROSS JOIN membership o ON o.node_seq = later.seq AND o.role = 'object'
+    AND o.label = 'fact_update'
+    CROSS JOIN membership s ON s.edge_seq = o.edge_seq AND s.role = 'effect')
+  SELECT 1 FROM later WHERE seq = ?`;
+
 /** Carries one plan's changes out, inside a transaction that the caller holds. Each change writes its own line of the log. */
 export function applyChanges(
   connection: Connection,
@@ -161,16 +170,27 @@ class Application {
       throw new ApplyConflict('edge_exists', key);
     }
     const nodes = change.members.map((member) => ({ ...member, id: member.nodeId, seq: this.#nodeSeq(member.nodeId) }));
+    if (change.label === 'fact_update') this.#refuseCircle(nodes);
     for (const { seq, role, position } of nodes) {
       this.connection.run(
-        'INSERT INTO membership (edge_seq, node_seq, role, position) VALUES (?, ?, ?, ?)',
+        'INSERT INTO membership (edge_seq, node_seq, role, position, label) VALUES (?, ?, ?, ?, ?)',
         edgeSeq,
         seq,
         role,
         position,
+        change.label,
       );
     }
     this.#log(`link:${change.label}`, change.repoId, change.atMs, nodes, change.rationale);
+  }
+
+  /** Planned side by side, two links may each be right and turn a chain into a circle together. */
+  #refuseCircle(nodes: readonly { id: string; role: string; seq: number | bigint }[]): void {
+    const oldFact = nodes.find((node) => node.role === 'object');
+    const newFact = nodes.find((node) => node.role === 'effect');
+    if (oldFact && newFact && this.connection.get(LEADS_TO, newFact.seq, oldFact.seq)) {
+      throw new ApplyConflict('circle', newFact.id);
+    }
   }
 
   #moveTier({ nodeId, repoId, from, to, reason, atMs }: MoveTier): void {

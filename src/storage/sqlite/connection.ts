@@ -11,6 +11,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 export class Connection {
   readonly db: Database;
   readonly #statements = new Map<string, Statement>();
+  #filled = false;
 
   constructor(file: string) {
     createPrivateFile(file);
@@ -25,6 +26,12 @@ export class Connection {
       this.db.close();
       throw error;
     }
+  }
+
+  /** Whether nothing was ever remembered here; asked until something was, because memories are never deleted. */
+  isEmpty(): boolean {
+    this.#filled ||= this.get('SELECT 1 FROM nodes LIMIT 1') !== undefined;
+    return !this.#filled;
   }
 
   statement(sql: string): Statement {

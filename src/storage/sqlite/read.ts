@@ -12,30 +12,28 @@ export const MEMORY_COLUMNS = `n.id, n.kind, n.type, n.repo_id, n.scope, n.conte
 export const FIND_DUPLICATE = `
   SELECT n.id FROM memories m JOIN nodes n ON n.seq = m.node_seq
   WHERE m.text_digest = ? AND m.kind = ? AND n.tier <> 'archive' AND NOT EXISTS (
-    SELECT 1 FROM membership s JOIN hyperedges e ON e.seq = s.edge_seq
-    WHERE s.node_seq = n.seq AND s.role = 'object' AND e.label = 'fact_update')
+    SELECT 1 FROM membership s WHERE s.node_seq = n.seq AND s.label = 'fact_update' AND s.role = 'object')
   ORDER BY n.seq LIMIT 1`;
 
 export const GET_MEMORIES = `
   SELECT ${MEMORY_COLUMNS} FROM json_each(@ids) AS wanted
   CROSS JOIN nodes n ON n.id = wanted.value JOIN memories m ON m.node_seq = n.seq WHERE ${VISIBLE}`;
 
-/** One row per member of each edge found. A hub gives its newest edges only, whatever it has gathered. */
+/** One row per member of each edge found. Of a hub only the newest edges of each label are looked at, whatever it has gathered. */
 export const FIND_EDGES = `
-  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at, member.id AS member_id, s.role AS member_role
-  FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
-  CROSS JOIN hyperedges e ON e.seq IN (
-    SELECT x.edge_seq FROM membership x CROSS JOIN hyperedges y ON y.seq = x.edge_seq
-    WHERE x.node_seq = n.seq AND y.label IN (SELECT value FROM json_each(@labels)) AND (@asOf IS NULL OR y.created_at <= @asOf)
-    ORDER BY x.edge_seq DESC LIMIT @limit)
-  CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq
-  ORDER BY e.seq DESC, s.position`;
+  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at, member.id AS member_id, s.role AS member_role, s.position
+  FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value CROSS JOIN json_each(@labels) AS sort
+  CROSS JOIN membership x ON x.node_seq = n.seq AND x.label = sort.value AND x.edge_seq > ifnull((
+    SELECT h.edge_seq FROM membership h WHERE h.node_seq = n.seq AND h.label = sort.value
+    ORDER BY h.edge_seq DESC LIMIT 1 OFFSET @perNode), 0)
+  CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND (@asOf IS NULL OR e.created_at <= @asOf)
+  CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq`;
 
 export const FIND_SUCCESSORS = `
   SELECT n.id AS old_id, f.id AS new_id
   FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
-  CROSS JOIN membership o ON o.node_seq = n.seq AND o.role = 'object'
-  CROSS JOIN hyperedges e ON e.seq = o.edge_seq AND e.label = 'fact_update'
+  CROSS JOIN membership o ON o.node_seq = n.seq AND o.label = 'fact_update' AND o.role = 'object'
+  CROSS JOIN hyperedges e ON e.seq = o.edge_seq
   CROSS JOIN membership s ON s.edge_seq = e.seq AND s.role = 'effect' CROSS JOIN nodes f ON f.seq = s.node_seq
   WHERE @asOf IS NULL OR e.created_at <= @asOf ORDER BY e.created_at, e.seq`;
 
@@ -122,7 +120,7 @@ export class Reader {
       ids: JSON.stringify(nodeIds),
       labels: JSON.stringify(labels),
       asOf: view.asOfMs,
-      limit: perNode,
+      perNode,
     };
     return this.#inEach(view, (connection) => toEdges(connection.all<EdgeMemberRow>(FIND_EDGES, parameters)));
   }
@@ -195,8 +193,11 @@ export class Reader {
     );
   }
 
+  /** A space that holds nothing is not asked: many stores have no global memories at all. */
   #inEach<Row>(view: View, read: (connection: Connection) => Row[]): Row[] {
-    return view.spaces.flatMap((space) => this.spaces.peek<Row[]>(space, read, []));
+    return view.spaces.flatMap((space) =>
+      this.spaces.peek<Row[]>(space, (connection) => (connection.isEmpty() ? [] : read(connection)), []),
+    );
   }
 }
 
@@ -209,6 +210,7 @@ interface EdgeMemberRow {
   created_at: number;
   member_id: string;
   member_role: Role;
+  position: number;
 }
 
 interface VoteSumRow {
@@ -226,24 +228,27 @@ interface VoteRow {
   created_at: number;
 }
 
-/** An edge that two of the wanted nodes share comes twice; its members are the same each time. */
+/** Newest first, members in their order. An edge that two of the wanted nodes share comes twice, the same each time. */
 function toEdges(rows: readonly EdgeMemberRow[]): StoredEdge[] {
-  const edges = new Map<number, StoredEdge & { members: { nodeId: string; role: Role }[] }>();
+  const bySeq = new Map<number, EdgeMemberRow[]>();
   for (const row of rows) {
-    let edge = edges.get(row.seq);
-    if (!edge) {
-      edge = {
-        id: row.id,
-        label: row.label,
-        weight: row.weight,
-        rationale: row.rationale,
-        createdAtMs: row.created_at,
-        members: [],
-      };
-      edges.set(row.seq, edge);
-    }
-    const isKnown = edge.members.some((member) => member.nodeId === row.member_id && member.role === row.member_role);
-    if (!isKnown) edge.members.push({ nodeId: row.member_id, role: row.member_role });
+    const members = bySeq.get(row.seq);
+    if (!members) bySeq.set(row.seq, [row]);
+    else if (!members.some((known) => known.position === row.position)) members.push(row);
   }
-  return [...edges.values()];
+  return [...bySeq.values()]
+    .sort(([a], [b]) => (b as EdgeMemberRow).seq - (a as EdgeMemberRow).seq)
+    .map((members) => toEdge(members.sort((a, b) => a.position - b.position)));
+}
+
+function toEdge(rows: readonly EdgeMemberRow[]): StoredEdge {
+  const { id, label, weight, rationale, created_at } = rows[0] as EdgeMemberRow;
+  return {
+    id,
+    label,
+    weight,
+    rationale,
+    createdAtMs: created_at,
+    members: rows.map((row) => ({ nodeId: row.member_id, role: row.member_role })),
+  };
 }

@@ -62,7 +62,7 @@ export const hyperedges = sqliteTable(
     id: text().notNull(),
     repoId: text('repo_id').notNull(),
     type: text().notNull(),
-    label: text(),
+    label: text().notNull(),
     weight: real().notNull().default(1),
     origin: text().notNull(),
     key: text().notNull(),
@@ -89,10 +89,12 @@ export const membership = sqliteTable(
       .references(() => nodes.seq, { onDelete: 'cascade' }),
     role: text().notNull(),
     position: integer().notNull().default(0),
+    /** The edge's label again: the edges of one sort that touch a node are one range of an index. */
+    label: text().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.edgeSeq, table.nodeSeq, table.role] }),
-    index('membership_node').on(table.nodeSeq, table.edgeSeq, table.role),
+    index('membership_node').on(table.nodeSeq, table.label, table.edgeSeq, table.role),
     check('membership_role', oneOf('role', ROLES)),
   ],
 );

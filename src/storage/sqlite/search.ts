@@ -1,74 +1,74 @@
+import type { Corpus } from '../../domain/ranking.js';
 import type { View } from '../../domain/spaces.js';
-import type { TermCandidate, TermSearch } from '../port.js';
+import type { TermCandidate } from '../port.js';
 import type { Connection } from './connection.js';
 import { MEMORY_COLUMNS, type MemoryRow, toMemory } from './read.js';
 import type { Spaces } from './spaces.js';
 import { VISIBLE, visibility } from './visibility.js';
 
+export const CORPUS = 'SELECT sum(nodes) AS documents, sum(terms) AS terms FROM node_counts';
+
 export const TERM_FREQUENCY = 'SELECT doc FROM node_search_terms WHERE term = ?';
 
-/** Ordered by the function and not by the hidden `rank` column: with a join that is three times as fast. */
-export const SEARCH_TERMS = `
-  SELECT ${MEMORY_COLUMNS}, n.terms AS length, node_search.terms AS terms
-  FROM node_search CROSS JOIN nodes n ON n.seq = node_search.rowid CROSS JOIN memories m ON m.node_seq = n.seq
-  WHERE node_search MATCH @match AND ${VISIBLE}
-  ORDER BY bm25(node_search), n.seq LIMIT @pool`;
+/** Ordered by the function and not by the hidden `rank` column, which is slower. */
+export const BEST_MATCHES = `
+  SELECT rowid FROM node_search WHERE node_search MATCH ? ORDER BY bm25(node_search), rowid LIMIT ?`;
 
-const CORPUS = 'SELECT ifnull(sum(nodes), 0) AS documents, ifnull(sum(terms), 0) AS terms FROM node_counts';
+/** The matches that the view shows. Joined after the best are known: most matches are never looked at. */
+export const CANDIDATES = `
+  SELECT ${MEMORY_COLUMNS}, n.terms AS length, s.terms AS terms
+  FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value
+  CROSS JOIN memories m ON m.node_seq = n.seq CROSS JOIN node_search s ON s.rowid = n.seq
+  WHERE ${VISIBLE}`;
 
-/**
- * How many posting-list entries a query may walk before its commoner terms stop choosing candidates. They still count in the
- * score of every candidate; a memory that holds none of the rarer terms could hardly have won.
- */
-const POSTINGS_MAX = 4_000;
-
-/** The terms that choose candidates: from the rarest on, as long as their lists stay short; always at least one. */
-export function selectiveTerms(frequencies: ReadonlyMap<string, number>): string[] {
-  const known = [...frequencies]
-    .filter(([, frequency]) => frequency > 0)
-    .sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1));
-  const chosen: string[] = [];
-  let postings = 0;
-  for (const [term, frequency] of known) {
-    postings += frequency;
-    if (chosen.length > 0 && postings > POSTINGS_MAX) break;
-    chosen.push(term);
-  }
-  return chosen;
-}
-
-/** Terms hold letters, digits and `_` only; quoted all the same, so that none can ever be read as an operator. */
-const matchAny = (terms: readonly string[]): string =>
-  terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');
-
-export function searchTerms(spaces: Spaces, view: View, terms: readonly string[], poolSize: number): TermSearch {
-  let documents = 0;
-  let length = 0;
-  const frequencies = new Map<string, number>();
-  const candidates: TermCandidate[] = [];
+export function countTerms(spaces: Spaces, view: View, terms: readonly string[]): Corpus {
+  const corpus = { documents: 0, terms: 0, frequencies: new Map<string, number>() };
   for (const space of view.spaces) {
     spaces.peek(
       space,
       (connection) => {
-        const corpus = connection.get<{ documents: number; terms: number }>(CORPUS);
-        if (!corpus || corpus.documents === 0) return;
-        documents += corpus.documents;
-        length += corpus.terms;
-        const here = frequenciesIn(connection, terms);
-        for (const [term, frequency] of here) frequencies.set(term, (frequencies.get(term) ?? 0) + frequency);
-        const selective = selectiveTerms(here);
-        if (selective.length === 0) return;
-        const parameters = { ...visibility(view), match: matchAny(selective), pool: poolSize };
-        for (const row of connection.all<MemoryRow & { length: number; terms: string }>(SEARCH_TERMS, parameters)) {
-          candidates.push({ memory: toMemory(row), terms: row.terms, length: row.length });
+        if (connection.isEmpty()) return;
+        const sums = connection.get<{ documents: number; terms: number }>(CORPUS);
+        corpus.documents += sums?.documents ?? 0;
+        corpus.terms += sums?.terms ?? 0;
+        for (const term of terms) {
+          const frequency = connection.get<{ doc: number }>(TERM_FREQUENCY, term)?.doc ?? 0;
+          corpus.frequencies.set(term, (corpus.frequencies.get(term) ?? 0) + frequency);
         }
       },
       undefined,
     );
   }
-  return { documents, terms: length, frequencies, candidates };
+  return corpus;
 }
 
-function frequenciesIn(connection: Connection, terms: readonly string[]): Map<string, number> {
-  return new Map(terms.map((term) => [term, connection.get<{ doc: number }>(TERM_FREQUENCY, term)?.doc ?? 0]));
+/** How much further to look when the view hides too many of the best matches. */
+const POOL_GROWTH = 8;
+
+export function searchTerms(spaces: Spaces, view: View, terms: readonly string[], poolSize: number): TermCandidate[] {
+  if (terms.length === 0) return [];
+  return view.spaces.flatMap((space) =>
+    spaces.peek<TermCandidate[]>(
+      space,
+      (connection) => (connection.isEmpty() ? [] : bestVisible(connection, view, terms, poolSize)),
+      [],
+    ),
+  );
 }
+
+function bestVisible(connection: Connection, view: View, terms: readonly string[], poolSize: number): TermCandidate[] {
+  for (let looked = poolSize; ; looked *= POOL_GROWTH) {
+    const seqs = connection.all<{ rowid: number }>(BEST_MATCHES, matchAny(terms), looked).map((row) => row.rowid);
+    const parameters = { ...visibility(view), seqs: JSON.stringify(seqs) };
+    const rows = connection.all<CandidateRow>(CANDIDATES, parameters);
+    if (rows.length >= poolSize || seqs.length < looked) {
+      return rows.slice(0, poolSize).map((row) => ({ memory: toMemory(row), terms: row.terms, length: row.length }));
+    }
+  }
+}
+
+type CandidateRow = MemoryRow & { length: number; terms: string };
+
+/** Terms hold letters, digits and `_` only; quoted all the same, so that none can ever be read as an operator. */
+const matchAny = (terms: readonly string[]): string =>
+  terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');

@@ -1,12 +1,12 @@
 import type { Plan } from '../../domain/changes.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
-import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable, type TermSearch } from '../port.js';
+import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
 import { StoreFiles } from './files.js';
 import { GroupCommit } from './group-commit.js';
 import { StoreLock } from './lock.js';
 import { Reader } from './read.js';
-import { searchTerms } from './search.js';
+import { countTerms, searchTerms } from './search.js';
 import { Spaces } from './spaces.js';
 
 export interface SqliteOptions {
@@ -51,7 +51,11 @@ export class SqliteStore implements Store {
     return this.#reader.findDuplicate(space, kind, textDigest);
   }
 
-  async searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermSearch> {
+  async countTerms(view: View, terms: readonly string[]) {
+    return countTerms(this.#spaces, view, terms);
+  }
+
+  async searchTerms(view: View, terms: readonly string[], poolSize: number) {
     return searchTerms(this.#spaces, view, terms, poolSize);
   }
 

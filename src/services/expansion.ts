@@ -1,5 +1,5 @@
 import type { View } from '../domain/spaces.js';
-import type { Store, StoredEdge, StoredMemory } from '../storage/port.js';
+import type { MemoryBrief, Neighbour, Store } from '../storage/port.js';
 
 /** A memory from which others are reached; what it scored is what they inherit from. */
 export interface Anchor {
@@ -11,7 +11,7 @@ export type RelatedReason = 'problem_attempt' | 'fact_update' | 'association_lin
 
 /** A memory reached over edges, with the way it was reached. */
 export interface Related {
-  readonly memory: StoredMemory;
+  readonly memory: MemoryBrief;
   readonly reason: RelatedReason;
   readonly anchorId: string;
   readonly anchorScore: number;
@@ -55,8 +55,9 @@ export async function expand(
     ...(options.factLinks ? ['fact_update'] : []),
     ...(options.associationHops > 0 ? ['related_to'] : []),
   ];
-  const edges = await store.findEdges(view, idsOf(anchors), labels, EDGES_PER_NODE_MAX);
-  const first = anchors.flatMap((anchor) => stepsFrom(edges, anchor.id, firstStep(anchor)));
+  const anchorOf = new Map(anchors.map((anchor) => [anchor.id, anchor]));
+  const neighbours = await store.findNeighbours(view, [...anchorOf.keys()], labels, EDGES_PER_NODE_MAX);
+  const first = neighbours.map((neighbour) => firstStep(anchorOf.get(neighbour.fromId) as Anchor, neighbour));
   const related = await keepVisible(store, view, first);
 
   /** Per anchor, what its walk has met: a walk never comes back. */
@@ -64,15 +65,13 @@ export async function expand(
   let frontier = related.filter((item) => item.reason === 'association_link');
   for (let hop = 2; hop <= options.associationHops && frontier.length > 0; hop++) {
     for (const item of frontier) met.get(item.anchorId)?.add(item.memory.id);
-    const onward = [...frontier].sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, FRONTIER_MAX);
-    const found = await store.findEdges(
-      view,
-      [...new Set(onward.map((item) => item.memory.id))],
-      ['related_to'],
-      EDGES_PER_NODE_MAX,
-    );
-    const steps = onward.flatMap((item) =>
-      stepsFrom(found, item.memory.id, nextStep(item, hop)).filter((step) => !met.get(step.anchorId)?.has(step.nodeId)),
+    const onward = frontier.sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, FRONTIER_MAX);
+    const onwardIds = [...new Set(onward.map((item) => item.memory.id))];
+    const found = await store.findNeighbours(view, onwardIds, ['related_to'], EDGES_PER_NODE_MAX);
+    const steps = found.flatMap((neighbour) =>
+      onward
+        .filter((item) => item.memory.id === neighbour.fromId && !met.get(item.anchorId)?.has(neighbour.toId))
+        .map((item) => nextStep(item, neighbour, hop)),
     );
     frontier = await keepVisible(store, view, steps);
     related.push(...frontier);
@@ -84,40 +83,28 @@ export async function expand(
 export const scoreOf = (item: Pick<Related, 'anchorScore' | 'weight' | 'depth'>): number =>
   (item.anchorScore * item.weight) / item.depth;
 
-const idsOf = (items: readonly { id: string }[]): string[] => items.map((item) => item.id);
+const firstStep = (anchor: Anchor, { toId, label, weight }: Neighbour): Step => ({
+  nodeId: toId,
+  reason: REASONS[label] as RelatedReason,
+  anchorId: anchor.id,
+  anchorScore: anchor.score,
+  relationType: label === 'related_to' ? label : null,
+  weight: label === 'related_to' ? weight : 1,
+  depth: 1,
+});
 
-const firstStep =
-  (anchor: Anchor) =>
-  (edge: StoredEdge, nodeId: string): Step => ({
-    nodeId,
-    reason: REASONS[edge.label] as RelatedReason,
-    anchorId: anchor.id,
-    anchorScore: anchor.score,
-    relationType: edge.label === 'related_to' ? edge.label : null,
-    weight: edge.label === 'related_to' ? edge.weight : 1,
-    depth: 1,
-  });
-
-const nextStep =
-  (from: Related, depth: number) =>
-  (edge: StoredEdge, nodeId: string): Step => ({
-    nodeId,
-    reason: 'semantic_neighbor',
-    anchorId: from.anchorId,
-    anchorScore: from.anchorScore,
-    relationType: null,
-    weight: from.weight * edge.weight,
-    depth,
-  });
-
-function stepsFrom(edges: readonly StoredEdge[], nodeId: string, step: (edge: StoredEdge, to: string) => Step): Step[] {
-  return edges
-    .filter((edge) => edge.members.some((member) => member.nodeId === nodeId))
-    .flatMap((edge) => edge.members.filter((member) => member.nodeId !== nodeId).map((to) => step(edge, to.nodeId)));
-}
+const nextStep = (from: Related, { toId, weight }: Neighbour, depth: number): Step => ({
+  nodeId: toId,
+  reason: 'semantic_neighbor',
+  anchorId: from.anchorId,
+  anchorScore: from.anchorScore,
+  relationType: null,
+  weight: from.weight * weight,
+  depth,
+});
 
 async function keepVisible(store: Store, view: View, steps: readonly Step[]): Promise<Related[]> {
-  const memories = await store.getMemories(view, [...new Set(steps.map((step) => step.nodeId))]);
+  const memories = await store.getBriefs(view, [...new Set(steps.map((step) => step.nodeId))]);
   const visible = new Map(memories.map((memory) => [memory.id, memory]));
   return steps.flatMap(({ nodeId, ...way }) => {
     const memory = visible.get(nodeId);

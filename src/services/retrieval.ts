@@ -15,7 +15,7 @@ import { type View, viewOf } from '../domain/spaces.js';
 import { queryTerms } from '../domain/terms.js';
 import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
-import type { Store, StoredMemory, TermCandidate } from '../storage/port.js';
+import type { MemoryBrief, Store, TermCandidate } from '../storage/port.js';
 import type { Context } from './context.js';
 import { type ExpansionOptions, expand, type Related, type RelatedReason, scoreOf } from './expansion.js';
 import { lastSuccessors, stateOf } from './successors.js';
@@ -39,7 +39,7 @@ export interface Item {
   readonly section: Section;
   readonly score: number;
   readonly companionId: string | null;
-  readonly memory: StoredMemory;
+  readonly memory: MemoryBrief;
   readonly why: 'direct_match' | RelatedReason;
   readonly anchorId: string | null;
   readonly relationType: string | null;
@@ -86,7 +86,7 @@ async function findDirect(store: Store, view: View, request: ReadRequest): Promi
   const choosing = choosingTerms(request.mode, corpus, terms);
   const candidates = await store.searchTerms(view, choosing, request.limit + POOL_EXTRA);
   const scoreDocument = lexicalScorer(corpus, terms);
-  const matches = new Map<string, { memory: StoredMemory; lexical: LexicalScore }>();
+  const matches = new Map<string, { memory: MemoryBrief; lexical: LexicalScore }>();
   for (const candidate of candidates) {
     const lexical = scoreDocument({ counts: countTerms(candidate, terms), length: candidate.length });
     if (isAdmitted(request.mode, lexical)) matches.set(candidate.memory.id, { memory: candidate.memory, lexical });
@@ -153,41 +153,42 @@ async function judgeStanding(
   const successors = await lastSuccessors(store, view, factIds);
   const known = new Set(candidates.map(({ id }) => id));
   const missing = withSuccessors ? [...new Set(successors.values())].filter((id) => !known.has(id)) : [];
-  const current = new Map((await store.getMemories(view, missing)).map((memory) => [memory.id, memory]));
+  const current = new Map((await store.getBriefs(view, missing)).map((memory) => [memory.id, memory]));
 
   const items: Item[] = [];
   for (const candidate of candidates) {
-    const state = stateOf(candidate.memory, successors);
     const supersededBy = successors.get(candidate.id) ?? null;
-    const superseded = supersededBy === null ? 1 : SUPERSEDED_FACTOR;
-    items.push({
-      ...candidate,
-      score: candidate.score * superseded,
-      state,
-      supersededBy,
-      companionId: withSuccessors ? supersededBy : null,
-      parts: supersededBy === null ? candidate.parts : { ...candidate.parts, superseded },
-    });
+    items.push(toItem(candidate, stateOf(candidate.memory, successors), supersededBy, withSuccessors));
     const successor = current.get(supersededBy ?? '');
-    if (successor) {
-      items.push({
-        ...toCandidate({
-          memory: successor,
-          reason: 'fact_update',
-          anchorId: candidate.id,
-          anchorScore: candidate.score,
-          relationType: null,
-          weight: 1,
-          depth: 1,
-        }),
-        state: stateOf(successor, successors),
-        supersededBy: null,
-        companionId: null,
-      });
-    }
+    if (!successor) continue;
+    const reached = toCandidate({
+      memory: successor,
+      reason: 'fact_update',
+      anchorId: candidate.id,
+      anchorScore: candidate.score,
+      relationType: null,
+      weight: 1,
+      depth: 1,
+    });
+    items.push(toItem(reached, stateOf(successor, successors), null, false));
   }
   return items;
 }
+
+/** Spelled out field by field: this runs for every candidate, and copying whole objects shows in the profile. */
+const toItem = (candidate: Candidate, state: State, supersededBy: string | null, withSuccessor: boolean): Item => ({
+  id: candidate.id,
+  section: candidate.section,
+  score: supersededBy === null ? candidate.score : candidate.score * SUPERSEDED_FACTOR,
+  companionId: withSuccessor ? supersededBy : null,
+  memory: candidate.memory,
+  why: candidate.why,
+  anchorId: candidate.anchorId,
+  relationType: candidate.relationType,
+  state,
+  supersededBy,
+  parts: supersededBy === null ? candidate.parts : { ...candidate.parts, superseded: SUPERSEDED_FACTOR },
+});
 
 /** Counts a memory's tokens once, and never much further than the budget. */
 async function tokenCounts(tokensMax: number): Promise<(item: Item) => number> {

@@ -1,6 +1,6 @@
 import type { View } from '../domain/spaces.js';
 import type { State } from '../domain/vocabulary.js';
-import type { Store, StoredMemory } from '../storage/port.js';
+import type { MemoryBrief, Store } from '../storage/port.js';
 
 const ROUNDS_MAX = 64;
 
@@ -35,7 +35,7 @@ function endOf(next: ReadonlyMap<string, string>, id: string): string | null {
   return end;
 }
 
-export function stateOf(memory: StoredMemory, successors: ReadonlyMap<string, string>): State {
+export function stateOf(memory: Pick<MemoryBrief, 'id' | 'archived'>, successors: ReadonlyMap<string, string>): State {
   if (memory.archived) return 'archived';
   return successors.has(memory.id) ? 'superseded' : 'current';
 }

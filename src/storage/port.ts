@@ -17,6 +17,8 @@ export interface Store {
 
   /** The memories with these ids that the view shows, in no particular order. */
   getMemories(view: View, ids: readonly string[]): Promise<StoredMemory[]>;
+  /** The same, as far as an answer to a question shows it. */
+  getBriefs(view: View, ids: readonly string[]): Promise<MemoryBrief[]>;
   /** A live, current memory of this kind and text digest in the space, if there is one. */
   findDuplicate(space: SpaceName, kind: string, textDigest: string): Promise<string | null>;
   /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs. */
@@ -25,6 +27,13 @@ export interface Store {
   searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermCandidate[]>;
   /** The edges of these labels that touch the nodes, with all their members; for each node the newest `perNode`. */
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
+  /** One step over the edges of these labels: who is joined to each node, over the newest `perNode` edges of each label. */
+  findNeighbours(
+    view: View,
+    nodeIds: readonly string[],
+    labels: readonly string[],
+    perNode: number,
+  ): Promise<Neighbour[]>;
   /** For each of the facts that was replaced: the fact that last replaced it. */
   findSuccessors(view: View, factIds: readonly string[]): Promise<Map<string, string>>;
   /** Votes on each of the memories, in sum. */
@@ -53,8 +62,21 @@ export interface StoredMemory extends Memory {
   readonly archivedFrom: Tier | null;
 }
 
+/** What an answer shows of a memory. */
+export type MemoryBrief = Pick<
+  StoredMemory,
+  'id' | 'form' | 'kind' | 'scope' | 'content' | 'confidence' | 'archived' | 'createdAtMs'
+>;
+
+export interface Neighbour {
+  readonly fromId: string;
+  readonly toId: string;
+  readonly label: string;
+  readonly weight: number;
+}
+
 export interface TermCandidate {
-  readonly memory: StoredMemory;
+  readonly memory: MemoryBrief;
   /** The indexed terms, separated and surrounded by single blanks. */
   readonly terms: string;
   readonly length: number;

@@ -11,7 +11,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 export class Connection {
   readonly db: Database;
   readonly #statements = new Map<string, Statement>();
-  #filled = false;
+  #isEmpty: boolean | null = null;
+  /** In how many documents a term occurs: asked for by every query, and the same until something is written. */
+  readonly termFrequencies = new Map<string, number>();
 
   constructor(file: string) {
     createPrivateFile(file);
@@ -28,16 +30,23 @@ export class Connection {
     }
   }
 
-  /** Whether nothing was ever remembered here; asked until something was, because memories are never deleted. */
+  /** Whether nothing was ever remembered here. Nobody else writes, so it need not be asked again until a commit. */
   isEmpty(): boolean {
-    this.#filled ||= this.get('SELECT 1 FROM nodes LIMIT 1') !== undefined;
-    return !this.#filled;
+    this.#isEmpty ??= this.get('SELECT 1 FROM nodes LIMIT 1') === undefined;
+    return this.#isEmpty;
   }
 
-  statement(sql: string): Statement {
+  /** What is worked out from the whole of the file is worked out anew after it changed. */
+  noteCommit(): void {
+    this.#isEmpty = null;
+    this.termFrequencies.clear();
+  }
+
+  statement(sql: string, asArrays = false): Statement {
     let statement = this.#statements.get(sql);
     if (!statement) {
       statement = this.db.prepare(sql);
+      if (asArrays) statement.raw();
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -45,6 +54,11 @@ export class Connection {
 
   all<Row>(sql: string, ...parameters: unknown[]): Row[] {
     return this.statement(sql).all(...parameters) as Row[];
+  }
+
+  /** Rows as arrays in the order of the columns: on the hot path, half the price of objects. */
+  rows<Row extends readonly unknown[]>(sql: string, ...parameters: unknown[]): Row[] {
+    return this.statement(sql, true).all(...parameters) as Row[];
   }
 
   get<Row>(sql: string, ...parameters: unknown[]): Row | undefined {

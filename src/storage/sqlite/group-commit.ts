@@ -63,6 +63,7 @@ export class GroupCommit {
         try {
           for (const waiting of group) settle.push(this.#savepoint(space, connection, waiting));
           connection.statement('COMMIT').run();
+          connection.noteCommit();
         } catch (error) {
           if (connection.db.inTransaction) connection.db.exec('ROLLBACK');
           throw error;

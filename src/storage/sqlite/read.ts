@@ -1,6 +1,15 @@
 import type { SpaceName, View } from '../../domain/spaces.js';
 import type { MemoryKind, NodeType, Role, Scope, Tier } from '../../domain/vocabulary.js';
-import type { NodeCount, StoredEdge, StoredMemory, StoredReply, StoredVote, VoteSum } from '../port.js';
+import type {
+  MemoryBrief,
+  Neighbour,
+  NodeCount,
+  StoredEdge,
+  StoredMemory,
+  StoredReply,
+  StoredVote,
+  VoteSum,
+} from '../port.js';
 import type { Connection } from './connection.js';
 import type { Spaces } from './spaces.js';
 import { ARCHIVED, VISIBLE, visibility } from './visibility.js';
@@ -19,15 +28,29 @@ export const GET_MEMORIES = `
   SELECT ${MEMORY_COLUMNS} FROM json_each(@ids) AS wanted
   CROSS JOIN nodes n ON n.id = wanted.value JOIN memories m ON m.node_seq = n.seq WHERE ${VISIBLE}`;
 
-/** One row per member of each edge found. Of a hub only the newest edges of each label are looked at, whatever it has gathered. */
-export const FIND_EDGES = `
-  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at, member.id AS member_id, s.role AS member_role, s.position
+/** The columns of a brief, in the order of `BriefRow`. */
+export const BRIEF_COLUMNS = `n.id, n.kind, n.scope, n.content, n.confidence, n.created_at, ${ARCHIVED}`;
+
+export const GET_BRIEFS = `
+  SELECT ${BRIEF_COLUMNS} FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
+  WHERE n.form = 'memory' AND ${VISIBLE}`;
+
+/** Of a hub only the newest edges of each label are looked at, whatever it has gathered. */
+const NEWEST_EDGES = `
   FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value CROSS JOIN json_each(@labels) AS sort
   CROSS JOIN membership x ON x.node_seq = n.seq AND x.label = sort.value AND x.edge_seq > ifnull((
     SELECT h.edge_seq FROM membership h WHERE h.node_seq = n.seq AND h.label = sort.value
     ORDER BY h.edge_seq DESC LIMIT 1 OFFSET @perNode), 0)
-  CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND (@asOf IS NULL OR e.created_at <= @asOf)
-  CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq`;
+  CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND (@asOf IS NULL OR e.created_at <= @asOf)`;
+
+export const FIND_NEIGHBOURS = `
+  SELECT n.id, other.id, e.label, e.weight ${NEWEST_EDGES}
+  CROSS JOIN membership s ON s.edge_seq = e.seq AND s.node_seq <> n.seq CROSS JOIN nodes other ON other.seq = s.node_seq`;
+
+/** One row per member of each edge found. */
+export const FIND_EDGES = `
+  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at, member.id AS member_id, s.role AS member_role, s.position
+  ${NEWEST_EDGES} CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq`;
 
 export const FIND_SUCCESSORS = `
   SELECT n.id AS old_id, f.id AS new_id
@@ -96,6 +119,19 @@ export const toMemory = (row: MemoryRow): StoredMemory => ({
   textDigest: row.text_digest,
 });
 
+export type BriefRow = readonly [string, MemoryKind, Scope, string, number | null, number, 0 | 1];
+
+export const toBrief = ([id, kind, scope, content, confidence, createdAtMs, archived]: BriefRow): MemoryBrief => ({
+  id,
+  form: 'memory',
+  kind,
+  scope,
+  content,
+  confidence,
+  archived: archived === 1,
+  createdAtMs,
+});
+
 /** Reads of one or more spaces, put together. */
 export class Reader {
   constructor(private readonly spaces: Spaces) {}
@@ -104,6 +140,12 @@ export class Reader {
     if (ids.length === 0) return [];
     const parameters = { ...visibility(view), ids: JSON.stringify(ids) };
     return this.#inEach(view, (connection) => connection.all<MemoryRow>(GET_MEMORIES, parameters)).map(toMemory);
+  }
+
+  getBriefs(view: View, ids: readonly string[]): MemoryBrief[] {
+    if (ids.length === 0) return [];
+    const parameters = { ...visibility(view), ids: JSON.stringify(ids) };
+    return this.#inEach(view, (connection) => connection.rows<BriefRow>(GET_BRIEFS, parameters)).map(toBrief);
   }
 
   findDuplicate(space: SpaceName, kind: string, textDigest: string): string | null {
@@ -125,7 +167,21 @@ export class Reader {
     return this.#inEach(view, (connection) => toEdges(connection.all<EdgeMemberRow>(FIND_EDGES, parameters)));
   }
 
+  findNeighbours(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Neighbour[] {
+    if (nodeIds.length === 0 || labels.length === 0) return [];
+    const parameters = {
+      ids: JSON.stringify(nodeIds),
+      labels: JSON.stringify(labels),
+      asOf: view.asOfMs,
+      perNode,
+    };
+    return this.#inEach(view, (connection) =>
+      connection.rows<[string, string, string, number]>(FIND_NEIGHBOURS, parameters),
+    ).map(([fromId, toId, label, weight]) => ({ fromId, toId, label, weight }));
+  }
+
   findSuccessors(view: View, factIds: readonly string[]): Map<string, string> {
+    if (factIds.length === 0) return new Map();
     const parameters = { ids: JSON.stringify(factIds), asOf: view.asOfMs };
     const rows = this.#inEach(view, (connection) =>
       connection.all<{ old_id: string; new_id: string }>(FIND_SUCCESSORS, parameters),
@@ -134,6 +190,7 @@ export class Reader {
   }
 
   sumVotes(view: View, memoryIds: readonly string[]): Map<string, VoteSum> {
+    if (memoryIds.length === 0) return new Map();
     const parameters = { ids: JSON.stringify(memoryIds), asOf: view.asOfMs };
     const sums = new Map<string, { votes: number; total: number }>();
     for (const row of this.#inEach(view, (connection) => connection.all<VoteSumRow>(SUM_VOTES, parameters))) {

@@ -2,7 +2,7 @@ import type { Corpus } from '../../domain/ranking.js';
 import type { View } from '../../domain/spaces.js';
 import type { TermCandidate } from '../port.js';
 import type { Connection } from './connection.js';
-import { MEMORY_COLUMNS, type MemoryRow, toMemory } from './read.js';
+import { BRIEF_COLUMNS, type BriefRow, toBrief } from './read.js';
 import type { Spaces } from './spaces.js';
 import { VISIBLE, visibility } from './visibility.js';
 
@@ -16,10 +16,9 @@ export const BEST_MATCHES = `
 
 /** The matches that the view shows. Joined after the best are known: most matches are never looked at. */
 export const CANDIDATES = `
-  SELECT ${MEMORY_COLUMNS}, n.terms AS length, s.terms AS terms
+  SELECT ${BRIEF_COLUMNS}, s.terms, n.terms
   FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value
-  CROSS JOIN memories m ON m.node_seq = n.seq CROSS JOIN node_search s ON s.rowid = n.seq
-  WHERE ${VISIBLE}`;
+  CROSS JOIN node_search s ON s.rowid = n.seq WHERE n.form = 'memory' AND ${VISIBLE}`;
 
 export function countTerms(spaces: Spaces, view: View, terms: readonly string[]): Corpus {
   const corpus = { documents: 0, terms: 0, frequencies: new Map<string, number>() };
@@ -32,7 +31,7 @@ export function countTerms(spaces: Spaces, view: View, terms: readonly string[])
         corpus.documents += sums?.documents ?? 0;
         corpus.terms += sums?.terms ?? 0;
         for (const term of terms) {
-          const frequency = connection.get<{ doc: number }>(TERM_FREQUENCY, term)?.doc ?? 0;
+          const frequency = frequencyOf(connection, term);
           corpus.frequencies.set(term, (corpus.frequencies.get(term) ?? 0) + frequency);
         }
       },
@@ -40,6 +39,20 @@ export function countTerms(spaces: Spaces, view: View, terms: readonly string[])
     );
   }
   return corpus;
+}
+
+/** As many as a space keeps in mind; a burst of odd questions must not grow the process. */
+const FREQUENCIES_KEPT_MAX = 2_000;
+
+function frequencyOf(connection: Connection, term: string): number {
+  const { termFrequencies: kept } = connection;
+  let frequency = kept.get(term);
+  if (frequency === undefined) {
+    frequency = connection.rows<[number]>(TERM_FREQUENCY, term)[0]?.[0] ?? 0;
+    if (kept.size >= FREQUENCIES_KEPT_MAX) kept.clear();
+    kept.set(term, frequency);
+  }
+  return frequency;
 }
 
 /** How much further to look when the view hides too many of the best matches. */
@@ -58,16 +71,22 @@ export function searchTerms(spaces: Spaces, view: View, terms: readonly string[]
 
 function bestVisible(connection: Connection, view: View, terms: readonly string[], poolSize: number): TermCandidate[] {
   for (let looked = poolSize; ; looked *= POOL_GROWTH) {
-    const seqs = connection.all<{ rowid: number }>(BEST_MATCHES, matchAny(terms), looked).map((row) => row.rowid);
+    const seqs = connection.rows<[number]>(BEST_MATCHES, matchAny(terms), looked).map(([seq]) => seq);
     const parameters = { ...visibility(view), seqs: JSON.stringify(seqs) };
-    const rows = connection.all<CandidateRow>(CANDIDATES, parameters);
+    const rows = connection.rows<CandidateRow>(CANDIDATES, parameters);
     if (rows.length >= poolSize || seqs.length < looked) {
-      return rows.slice(0, poolSize).map((row) => ({ memory: toMemory(row), terms: row.terms, length: row.length }));
+      return rows.slice(0, poolSize).map(toCandidate);
     }
   }
 }
 
-type CandidateRow = MemoryRow & { length: number; terms: string };
+type CandidateRow = readonly [...BriefRow, string, number];
+
+const toCandidate = ([id, kind, scope, content, confidence, createdAtMs, archived, terms, length]: CandidateRow) => ({
+  memory: toBrief([id, kind, scope, content, confidence, createdAtMs, archived]),
+  terms,
+  length,
+});
 
 /** Terms hold letters, digits and `_` only; quoted all the same, so that none can ever be read as an operator. */
 const matchAny = (terms: readonly string[]): string =>

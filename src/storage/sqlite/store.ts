@@ -47,6 +47,10 @@ export class SqliteStore implements Store {
     return this.#reader.getMemories(view, ids);
   }
 
+  async getBriefs(view: View, ids: readonly string[]) {
+    return this.#reader.getBriefs(view, ids);
+  }
+
   async findDuplicate(space: SpaceName, kind: string, textDigest: string) {
     return this.#reader.findDuplicate(space, kind, textDigest);
   }
@@ -61,6 +65,10 @@ export class SqliteStore implements Store {
 
   async findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number) {
     return this.#reader.findEdges(view, nodeIds, labels, perNode);
+  }
+
+  async findNeighbours(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number) {
+    return this.#reader.findNeighbours(view, nodeIds, labels, perNode);
   }
 
   async findSuccessors(view: View, factIds: readonly string[]) {

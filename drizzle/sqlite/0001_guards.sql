@@ -1,7 +1,7 @@
 -- What the generated migrations cannot express: the search index, and the rules that hold even for a direct SQL client.
 
--- Terms arrive normalised and separated by blanks, so the tokenizer only has to split them and keep `_`.
-CREATE VIRTUAL TABLE node_search USING fts5(terms, tokenize = "unicode61 remove_diacritics 0 tokenchars '_'");
+-- Terms arrive normalised and separated by blanks: the tokenizer splits there, and takes every other character as it comes.
+CREATE VIRTUAL TABLE node_search USING fts5(terms, tokenize = "ascii tokenchars '_'");
 --> statement-breakpoint
 CREATE VIRTUAL TABLE node_search_terms USING fts5vocab('node_search', 'row');
 --> statement-breakpoint

@@ -64,9 +64,9 @@ export function pack<Item extends Packable>(
     const together = companion && !taken.has(companion.id) ? [item, companion] : [item];
     if (take(together)) return;
     // No room for both: what is true now goes before what was true.
-    if (companion && together.length === 2 && take([companion])) return;
-    if (limits.tokens !== null && taken.size < limits.items)
-      for (const missed of together) leftOut.set(missed.id, missed);
+    if (companion && together.length === 2) take([companion]);
+    if (limits.tokens === null || taken.size >= limits.items) return;
+    for (const missed of together) if (!taken.has(missed.id)) leftOut.set(missed.id, missed);
   };
 
   const ordered = [...unique.values()].sort(byScore);

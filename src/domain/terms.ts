@@ -14,23 +14,38 @@ const STOP_WORDS = new Set(
 );
 
 /** Scripts written without spaces between words: overlapping pairs of characters stand in for words. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
-const UNSPACED_TEST = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}]+/gu;
+const UNSPACED_TEST = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}]/u;
 
 /** A run of word characters, possibly joined by the punctuation of identifiers and paths. */
 const TOKEN = /[\p{L}\p{N}]+(?:[_./\\:@#$+~-]+[\p{L}\p{N}]+)*/gu;
 const WORD = /[\p{L}\p{N}]+/gu;
 const CAMEL_BOUNDARY = /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
-const COMBINING_MARKS = /\p{M}+/gu;
+const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
+const MARKS = /\p{M}+/gu;
+const NOT_ASCII = /[^\0-\x7f]/;
+const HALF_CHARACTER_AT_END = /[\ud800-\udbff]$/;
 const ASCII_WORD = /^[a-z]{3,}$/;
 
 /** No word a person searches for is longer; the rest of a blob must not fill the index. */
 const TERM_CHARACTERS_MAX = 64;
 
-const fold = (word: string): string => word.normalize('NFKD').replace(COMBINING_MARKS, '').toLowerCase();
+/**
+ * One spelling for what reads the same: accents go, compatibility forms become ordinary ones. Composed again in between, because
+ * what looks like an accent makes another syllable in kana and Hangul. What is left holds no marks, so words are letters and digits.
+ */
+const unify = (text: string): string =>
+  NOT_ASCII.test(text) ? text.normalize('NFKD').replace(LATIN_ACCENTS, '').normalize('NFC').replace(MARKS, '') : text;
+
+/** Lower case may bring a mark of its own, as in Turkish. */
+const fold = (word: string): string =>
+  NOT_ASCII.test(word) ? word.toLowerCase().replace(MARKS, '') : word.toLowerCase();
+
+const cut = (term: string): string =>
+  term.length > TERM_CHARACTERS_MAX ? term.slice(0, TERM_CHARACTERS_MAX).replace(HALF_CHARACTER_AT_END, '') : term;
 
 const normalizeWord = (word: string): string => {
-  const folded = fold(word).slice(0, TERM_CHARACTERS_MAX);
+  const folded = cut(fold(word));
   return ASCII_WORD.test(folded) ? stemmer(folded) : folded;
 };
 
@@ -58,7 +73,7 @@ function* wordTokens(word: string): Generator<Token> {
 
 /** Identifiers and paths give their parts and, joined by `_`, themselves: `src/auth/login.ts` is also one term. */
 function* tokens(text: string): Generator<Token> {
-  for (const [token] of text.matchAll(TOKEN)) {
+  for (const [token] of unify(text).matchAll(TOKEN)) {
     const words = token.match(WORD) ?? [];
     for (const word of words) {
       yield* wordTokens(word);
@@ -67,7 +82,7 @@ function* tokens(text: string): Generator<Token> {
         for (const part of parts) yield { term: normalizeWord(part), stop: STOP_WORDS.has(fold(part)) };
     }
     if (words.length > 1) {
-      const whole = words.map(fold).join('_').slice(0, TERM_CHARACTERS_MAX);
+      const whole = cut(words.map(fold).join('_'));
       yield { term: whole, stop: false };
     }
   }

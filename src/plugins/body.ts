@@ -20,10 +20,10 @@ export const jsonBodies = fastifyPlugin(async (app: FastifyInstance) => {
     parseJson(request, body.toString('utf8'), done);
   });
 
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const errors: FieldError[] = [];
     collectUnfit(request.body, [], errors);
-    if (errors.length > 0) throw new Problem('schema_error', 'the body holds what cannot be stored', errors);
+    done(errors.length > 0 ? new Problem('schema_error', 'the body holds what cannot be stored', errors) : undefined);
   });
 });
 

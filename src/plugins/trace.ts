@@ -3,10 +3,11 @@ import fastifyPlugin from 'fastify-plugin';
 
 /** Every answer names its request, and every request leaves one line in the log: what was asked, never what was said. */
 export const requestTrace = fastifyPlugin(async (app: FastifyInstance) => {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.debug(
       {
         method: request.method,
@@ -16,5 +17,6 @@ export const requestTrace = fastifyPlugin(async (app: FastifyInstance) => {
       },
       'request answered',
     );
+    done();
   });
 });

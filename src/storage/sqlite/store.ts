@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Plan } from '../../domain/changes.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
 import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
@@ -93,12 +94,14 @@ export class SqliteStore implements Store {
 
   async listRepos(after: string | null, limit: number): Promise<RepoSummary[]> {
     const rows = this.#spaces.use(GLOBAL_SPACE, (main) => listRepos(main, after, limit));
-    return rows.map(({ repoId, createdAt }) => ({
-      repoId,
-      createdAtMs: createdAt,
-      bytes: this.#spaces.bytes(repoId),
-      counts: this.#reader.countNodes(repoId),
-    }));
+    const summaries: RepoSummary[] = [];
+    for (const { repoId, createdAt } of rows) {
+      const counts = this.#reader.countNodes(repoId);
+      summaries.push({ repoId, createdAtMs: createdAt, bytes: this.#spaces.bytes(repoId), counts });
+      // Each may be a file to open: others get their turn in between.
+      await setImmediate();
+    }
+    return summaries;
   }
 
   async dropRepo(repoId: string): Promise<boolean> {

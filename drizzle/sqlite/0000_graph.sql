@@ -1,6 +1,7 @@
 CREATE TABLE `edge_evidence` (
 	`edge_seq` integer NOT NULL,
 	`evidence_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
 	PRIMARY KEY(`edge_seq`, `evidence_seq`),
 	FOREIGN KEY (`edge_seq`) REFERENCES `hyperedges`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`evidence_seq`) REFERENCES `evidence_refs`(`seq`) ON UPDATE no action ON DELETE cascade
@@ -96,6 +97,7 @@ CREATE TABLE `node_counts` (
 CREATE TABLE `node_evidence` (
 	`node_seq` integer NOT NULL,
 	`evidence_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
 	PRIMARY KEY(`node_seq`, `evidence_seq`),
 	FOREIGN KEY (`node_seq`) REFERENCES `nodes`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`evidence_seq`) REFERENCES `evidence_refs`(`seq`) ON UPDATE no action ON DELETE cascade
@@ -152,6 +154,7 @@ CREATE INDEX `utility_observations_memory` ON `utility_observations` (`memory_se
 CREATE TABLE `vote_evidence` (
 	`vote_seq` integer NOT NULL,
 	`evidence_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
 	PRIMARY KEY(`vote_seq`, `evidence_seq`),
 	FOREIGN KEY (`vote_seq`) REFERENCES `utility_observations`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`evidence_seq`) REFERENCES `evidence_refs`(`seq`) ON UPDATE no action ON DELETE cascade

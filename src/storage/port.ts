@@ -25,9 +25,9 @@ export interface Store {
   countTerms(view: View, terms: readonly string[]): Promise<Corpus>;
   /** Lexical candidates: memories in the view holding at least one of the terms, for each space the best `poolSize`. */
   searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermCandidate[]>;
-  /** The edges of these labels that touch the nodes, with all their members; for each node the newest `perNode`. */
+  /** The edges of these labels that touch the nodes, with all their members: for each node the newest `perNode` of each label in each space. */
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
-  /** One step over the edges of these labels: who is joined to each node, over the newest `perNode` edges of each label. */
+  /** One step over the edges of these labels: who is joined to each node, over the newest `perNode` edges of each label in each space. */
   findNeighbours(
     view: View,
     nodeIds: readonly string[],

@@ -127,9 +127,10 @@ class Application {
         atMs,
       );
       this.connection.run(
-        `INSERT INTO ${table} (${column}, evidence_seq)
-         SELECT ?, seq FROM evidence_refs WHERE repo_id = ? AND ref = ? ON CONFLICT DO NOTHING`,
+        `INSERT INTO ${table} (${column}, evidence_seq, created_at)
+         SELECT ?, seq, ? FROM evidence_refs WHERE repo_id = ? AND ref = ? ON CONFLICT DO NOTHING`,
         seq,
+        atMs,
         repoId,
         ref,
       );

@@ -40,6 +40,7 @@ const NEWEST_EDGES = `
   FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value CROSS JOIN json_each(@labels) AS sort
   CROSS JOIN membership x ON x.node_seq = n.seq AND x.label = sort.value AND x.edge_seq > ifnull((
     SELECT h.edge_seq FROM membership h WHERE h.node_seq = n.seq AND h.label = sort.value
+    AND (@asOf IS NULL OR (SELECT created_at FROM hyperedges WHERE seq = h.edge_seq) <= @asOf)
     ORDER BY h.edge_seq DESC LIMIT 1 OFFSET @perNode), 0)
   CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND (@asOf IS NULL OR e.created_at <= @asOf)`;
 
@@ -53,7 +54,7 @@ export const FIND_EDGES = `
   ${NEWEST_EDGES} CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq`;
 
 export const FIND_SUCCESSORS = `
-  SELECT n.id AS old_id, f.id AS new_id
+  SELECT n.id AS old_id, f.id AS new_id, e.created_at
   FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
   CROSS JOIN membership o ON o.node_seq = n.seq AND o.label = 'fact_update' AND o.role = 'object'
   CROSS JOIN hyperedges e ON e.seq = o.edge_seq
@@ -76,7 +77,7 @@ const VOTE_EVIDENCE = `
 
 export const NODE_EVIDENCE = `
   SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
-  WHERE n.id = ? ORDER BY x.rowid`;
+  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.rowid`;
 
 export interface MemoryRow {
   id: string;
@@ -132,19 +133,22 @@ export const toBrief = ([id, kind, scope, content, confidence, createdAtMs, arch
   createdAtMs,
 });
 
+/** Who is asked for twice is answered once. */
+const listOf = (ids: readonly string[]): string => JSON.stringify([...new Set(ids)]);
+
 /** Reads of one or more spaces, put together. */
 export class Reader {
   constructor(private readonly spaces: Spaces) {}
 
   getMemories(view: View, ids: readonly string[]): StoredMemory[] {
     if (ids.length === 0) return [];
-    const parameters = { ...visibility(view), ids: JSON.stringify(ids) };
+    const parameters = { ...visibility(view), ids: listOf(ids) };
     return this.#inEach(view, (connection) => connection.all<MemoryRow>(GET_MEMORIES, parameters)).map(toMemory);
   }
 
   getBriefs(view: View, ids: readonly string[]): MemoryBrief[] {
     if (ids.length === 0) return [];
-    const parameters = { ...visibility(view), ids: JSON.stringify(ids) };
+    const parameters = { ...visibility(view), ids: listOf(ids) };
     return this.#inEach(view, (connection) => connection.rows<BriefRow>(GET_BRIEFS, parameters)).map(toBrief);
   }
 
@@ -159,7 +163,7 @@ export class Reader {
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): StoredEdge[] {
     if (nodeIds.length === 0 || labels.length === 0) return [];
     const parameters = {
-      ids: JSON.stringify(nodeIds),
+      ids: listOf(nodeIds),
       labels: JSON.stringify(labels),
       asOf: view.asOfMs,
       perNode,
@@ -170,7 +174,7 @@ export class Reader {
   findNeighbours(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Neighbour[] {
     if (nodeIds.length === 0 || labels.length === 0) return [];
     const parameters = {
-      ids: JSON.stringify(nodeIds),
+      ids: listOf(nodeIds),
       labels: JSON.stringify(labels),
       asOf: view.asOfMs,
       perNode,
@@ -182,16 +186,16 @@ export class Reader {
 
   findSuccessors(view: View, factIds: readonly string[]): Map<string, string> {
     if (factIds.length === 0) return new Map();
-    const parameters = { ids: JSON.stringify(factIds), asOf: view.asOfMs };
-    const rows = this.#inEach(view, (connection) =>
-      connection.all<{ old_id: string; new_id: string }>(FIND_SUCCESSORS, parameters),
-    );
+    const parameters = { ids: listOf(factIds), asOf: view.asOfMs };
+    const rows = this.#inEach(view, (connection) => connection.all<SuccessorRow>(FIND_SUCCESSORS, parameters));
+    // Each space answers in the order of time; between spaces only the time can tell which replacement came last.
+    rows.sort((a, b) => a.created_at - b.created_at);
     return new Map(rows.map((row) => [row.old_id, row.new_id]));
   }
 
   sumVotes(view: View, memoryIds: readonly string[]): Map<string, VoteSum> {
     if (memoryIds.length === 0) return new Map();
-    const parameters = { ids: JSON.stringify(memoryIds), asOf: view.asOfMs };
+    const parameters = { ids: listOf(memoryIds), asOf: view.asOfMs };
     const sums = new Map<string, { votes: number; total: number }>();
     for (const row of this.#inEach(view, (connection) => connection.all<VoteSumRow>(SUM_VOTES, parameters))) {
       const known = sums.get(row.id) ?? { votes: 0, total: 0 };
@@ -217,7 +221,8 @@ export class Reader {
   }
 
   findEvidence(view: View, memoryId: string): string[] {
-    return this.#inEach(view, (connection) => connection.all<{ ref: string }>(NODE_EVIDENCE, memoryId)).map(
+    const parameters = { id: memoryId, asOf: view.asOfMs };
+    return this.#inEach(view, (connection) => connection.all<{ ref: string }>(NODE_EVIDENCE, parameters)).map(
       ({ ref }) => ref,
     );
   }
@@ -268,6 +273,12 @@ interface EdgeMemberRow {
   member_id: string;
   member_role: Role;
   position: number;
+}
+
+interface SuccessorRow {
+  old_id: string;
+  new_id: string;
+  created_at: number;
 }
 
 interface VoteSumRow {

@@ -113,10 +113,13 @@ export const evidenceRefs = sqliteTable(
   ],
 );
 
-const evidenceSeq = () =>
-  integer('evidence_seq')
+/** Which reference, and since when: a repeated write may bring more evidence later. */
+const evidenceColumns = () => ({
+  evidenceSeq: integer('evidence_seq')
     .notNull()
-    .references(() => evidenceRefs.seq, { onDelete: 'cascade' });
+    .references(() => evidenceRefs.seq, { onDelete: 'cascade' }),
+  createdAt: integer('created_at').notNull(),
+});
 
 export const nodeEvidence = sqliteTable(
   'node_evidence',
@@ -124,7 +127,7 @@ export const nodeEvidence = sqliteTable(
     nodeSeq: integer('node_seq')
       .notNull()
       .references(() => nodes.seq, { onDelete: 'cascade' }),
-    evidenceSeq: evidenceSeq(),
+    ...evidenceColumns(),
   },
   (table) => [primaryKey({ columns: [table.nodeSeq, table.evidenceSeq] })],
 );
@@ -135,7 +138,7 @@ export const edgeEvidence = sqliteTable(
     edgeSeq: integer('edge_seq')
       .notNull()
       .references(() => hyperedges.seq, { onDelete: 'cascade' }),
-    evidenceSeq: evidenceSeq(),
+    ...evidenceColumns(),
   },
   (table) => [primaryKey({ columns: [table.edgeSeq, table.evidenceSeq] })],
 );
@@ -170,7 +173,7 @@ export const voteEvidence = sqliteTable(
     voteSeq: integer('vote_seq')
       .notNull()
       .references(() => utilityObservations.seq, { onDelete: 'cascade' }),
-    evidenceSeq: evidenceSeq(),
+    ...evidenceColumns(),
   },
   (table) => [primaryKey({ columns: [table.voteSeq, table.evidenceSeq] })],
 );

@@ -44,6 +44,7 @@ export class Spaces {
   }
 
   drop(repoId: string): void {
+    this.#refuseClosed();
     this.#open.get(repoId)?.close();
     this.#open.delete(repoId);
     const file = this.#fileOf(repoId);
@@ -60,7 +61,7 @@ export class Spaces {
   }
 
   #connection(space: SpaceName, create: boolean): Connection | null {
-    if (this.#closed) throw new StoreUnavailable('closed', 'the store is closed');
+    this.#refuseClosed();
     if (space === GLOBAL_SPACE) return this.#main;
     const known = this.#open.get(space);
     if (known) {
@@ -78,6 +79,10 @@ export class Spaces {
     const opened = new Connection(file);
     this.#open.set(space, opened);
     return opened;
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed) throw new StoreUnavailable('closed', 'the store is closed');
   }
 
   #closeOldest(): void {

@@ -105,6 +105,7 @@ export class SqliteStore implements Store {
   }
 
   async dropRepo(repoId: string): Promise<boolean> {
+    if (repoId === GLOBAL_SPACE) return false;
     this.#commits.flush(repoId);
     this.#spaces.drop(repoId);
     return this.#spaces.use(GLOBAL_SPACE, (main) => removeRepo(main, repoId));

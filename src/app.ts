@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { jsonBodies } from './plugins/body.js';
+import { connectionDrain } from './plugins/drain.js';
 import { openapi } from './plugins/openapi.js';
 import { problemReplies, sendClientProblem, sendProblem } from './plugins/problems.js';
+import { requestChecks } from './plugins/requests.js';
 import { requestTrace } from './plugins/trace.js';
 import { schemaController } from './plugins/validation.js';
 import { memoryRoutes } from './routes/memory.js';
@@ -32,12 +34,15 @@ export async function buildApp(context: Context, logger: FastifyBaseLogger): Pro
       sendProblem(error, request, reply);
     },
     clientErrorHandler: sendClientProblem,
+    http: { requireHostHeader: false },
     // A request that arrives on an open connection while the service goes down is still answered, not turned away.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   await app.register(requestTrace);
+  await app.register(requestChecks);
+  await app.register(connectionDrain);
   await app.register(problemReplies);
   await app.register(jsonBodies);
   await app.register(openapi);

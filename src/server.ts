@@ -34,5 +34,5 @@ try {
 }
 
 function isListenError(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).syscall === 'listen';
+  return ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 }

@@ -23,6 +23,14 @@ export const RoleWord = Type.Enum([...ROLES]);
 export const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
 export const Confidence = Type.Number({ minimum: 0, maximum: 1 });
 
+export const EvidenceRefs = Type.Array(Type.String(), {
+  uniqueItems: true,
+  description: 'Where it can be checked: a commit, a file, a session, a message',
+  examples: [['commit:4f2a91c', 'session://2026-01-31#12']],
+});
+export const Rationale = Type.String({ description: 'Why it is written' });
+export const ModeWord = Type.Enum(['dry_run', 'commit'], { description: 'Check and preview only, or carry out' });
+
 export const presentTime = (atMs: number): string => new Date(atMs).toISOString();
 
 /** Which repo a request without a body acts in. */

@@ -86,28 +86,34 @@ export const isAdmitted = (mode: ReadMode, match: { coverage: number; evidence: 
  */
 const POSTINGS_MAX = 4_000;
 
+/** The known terms of a query: a candidate holds at least one of `any`, and is the more welcome if it holds one of `also`. */
+export interface ChosenTerms {
+  readonly any: readonly string[];
+  readonly also: readonly string[];
+}
+
 /**
- * The terms that choose candidates, rarest first. It ends where what is left could not let a memory in by itself, or where the
- * lists grow too long; known terms give at least one.
+ * Rarest first, terms choose candidates. It ends where what is left could not let a memory in by itself, or where the lists grow
+ * too long; known terms give at least one.
  */
-export function choosingTerms(mode: ReadMode, corpus: Corpus, queryTerms: readonly string[]): string[] {
+export function chooseTerms(mode: ReadMode, corpus: Corpus, queryTerms: readonly string[]): ChosenTerms {
   const known = queryTerms
     .map((term) => ({ term, frequency: corpus.frequencies.get(term) ?? 0 }))
     .filter(({ frequency }) => frequency > 0)
     .sort((a, b) => a.frequency - b.frequency || (a.term < b.term ? -1 : 1));
   const weightOf = ({ frequency }: { frequency: number }): number => inverseFrequency(corpus.documents, frequency);
   const total = known.reduce((sum, term) => sum + weightOf(term), 0);
-  const chosen: string[] = [];
+  const any: string[] = [];
   let left = total;
   let postings = 0;
   for (const term of known) {
     postings += term.frequency;
     const suffices = !isAdmitted(mode, { coverage: left / total, evidence: left });
-    if (chosen.length > 0 && (suffices || postings > POSTINGS_MAX)) break;
-    chosen.push(term.term);
+    if (any.length > 0 && (suffices || postings > POSTINGS_MAX)) break;
+    any.push(term.term);
     left -= weightOf(term);
   }
-  return chosen;
+  return { any, also: known.slice(any.length).map(({ term }) => term) };
 }
 
 /** One way of finding candidates, with a score in [0, 1] for each it found. */

@@ -159,3 +159,11 @@ export function checkReference(reference: Reference, target: Pick<Memory, 'kind'
   }
   return [];
 }
+
+/** In a batch two references may be given as a name and as an id and mean one memory; each must be a memory of its own. */
+export const checkDistinct = (references: readonly Reference[], ids: readonly string[]): Violation[] =>
+  references.flatMap(({ field }, index): Violation[] =>
+    ids.indexOf(ids[index] as string) < index
+      ? [{ field, code: 'integrity_error', message: 'is a memory that this update names already; it needs another' }]
+      : [],
+  );

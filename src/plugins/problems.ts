@@ -23,7 +23,12 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed');
   else request.log.debug({ code: problem.code, detail: problem.detail }, 'request refused');
   // Serialised here and not by the route's schema: a request may fail before it has a route.
-  return reply.code(status).type(MEDIA_TYPE).serializer(JSON.stringify).send(presentProblem(problem, request.id));
+  return reply
+    .code(status)
+    .header('x-request-id', request.id)
+    .type(MEDIA_TYPE)
+    .serializer(JSON.stringify)
+    .send(presentProblem(problem, request.id));
 }
 
 const MEDIA_TYPE = 'application/problem+json; charset=utf-8';
@@ -60,6 +65,9 @@ export function sendClientProblem(error: Error & { code?: string }, socket: Sock
 
 const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] as string).slice(0, 200);
 
+/** More than this is no mistake but noise, and the answer must not be larger than the request. */
+const ERRORS_NAMED_MAX = 1_000;
+
 const countFields = (errors: readonly FieldError[]): string =>
   errors.length === 1 ? '1 field needs correction' : `${errors.length} fields need correction`;
 
@@ -94,7 +102,7 @@ function toProblem(error: unknown): Problem {
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation) {
     const errors = fieldErrors(validation, validationContext ?? 'body');
-    return new Problem('schema_error', countFields(errors), errors);
+    return new Problem('schema_error', countFields(errors), errors.slice(0, ERRORS_NAMED_MAX));
   }
   const known = FASTIFY_PROBLEMS[code ?? ''];
   if (known) return new Problem(...known);

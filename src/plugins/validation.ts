@@ -12,7 +12,10 @@ const SHARED = { allErrors: true, verbose: true, removeAdditional: false, useDef
 /** Bodies are taken as they are; what comes in a URL or header is text, so numbers in it are read as numbers. */
 const buildValidator: BuildCompilerFromPool = (externalSchemas) => {
   const ofBody = buildCompiler(externalSchemas, { customOptions: { ...SHARED, coerceTypes: false } });
-  const ofText = buildCompiler(externalSchemas, { customOptions: { ...SHARED, coerceTypes: true } });
+  // Without strict numbers Infinity is a number like any other, and too large.
+  const ofText = buildCompiler(externalSchemas, {
+    customOptions: { ...SHARED, coerceTypes: true, strictNumbers: false },
+  });
   // Fastify hands over the whole route where the type says schema.
   return (route) => ((route as unknown as RouteDefinition).httpPart === 'body' ? ofBody(route) : ofText(route));
 };
@@ -23,7 +26,9 @@ export const schemaController = { compilersFactory: { buildValidator } };
 type AjvError = FastifySchemaValidationError & { parentSchema?: { properties?: object } };
 
 export function fieldErrors(errors: readonly AjvError[], part: string): FieldError[] {
-  return errors.map((error) => ({ field: fieldOf(error, part), code: 'schema_error', message: messageOf(error) }));
+  // A union whose deciding word is missing complains twice about the same thing.
+  const telling = errors.filter(({ keyword, params }) => keyword !== 'discriminator' || params.tagValue !== undefined);
+  return telling.map((error) => ({ field: fieldOf(error, part), code: 'schema_error', message: messageOf(error) }));
 }
 
 function fieldOf({ instancePath, keyword, params }: AjvError, part: string): string {

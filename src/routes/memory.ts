@@ -1,22 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { BatchAnswer, BatchRequest, presentBatch, toBatchOperations } from '../contracts/batch.js';
 import { ChainAnswer, DetailAnswer, presentChain, presentDetail } from '../contracts/detail.js';
-import {
-  BatchAnswer,
-  BatchRequest,
-  presentBatch,
-  presentUpdate,
-  presentWrite,
-  toBatchOperations,
-  toUpdateOperation,
-  toWriteOperation,
-  UpdateAnswer,
-  UpdateRequest,
-  WriteAnswer,
-  WriteRequest,
-} from '../contracts/memory.js';
 import { presentPack, ReadAnswer, ReadRequest, toPackRequest } from '../contracts/pack.js';
 import { ref } from '../contracts/schema.js';
 import { ById, InRepo, OnceHeaders, problems, STORE_PROBLEMS, WRITE_PROBLEMS } from '../contracts/shared.js';
+import { presentUpdate, toUpdateOperation, UpdateAnswer, UpdateRequest } from '../contracts/update.js';
+import { presentWrite, toWriteOperation, WriteAnswer, WriteRequest } from '../contracts/write.js';
 import { Problem } from '../errors.js';
 import type { Context } from '../services/context.js';
 import { changeMemories, readChain, readMemory } from '../services/memory.js';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Once } from '../services/memory.js';
-import type { Outcome } from '../services/planner.js';
+import type { Outcome } from '../services/operations.js';
 
 /** The idempotency key of a request, with what makes a retry the same request: its route and body. */
 export function onceOf(request: FastifyRequest): Once | null {

@@ -45,7 +45,10 @@ export const repoRoutes =
           summary: 'Remove a repo with everything in it, for good',
           params: ByRepo,
           querystring: Confirmation,
-          response: { 200: ref(DropAnswer), ...problems(['not_found', 'semantic_error', ...STORE_PROBLEMS]) },
+          response: {
+            200: ref(DropAnswer),
+            ...problems(['not_found', 'semantic_error', ...STORE_PROBLEMS], { body: true }),
+          },
         },
       },
       async ({ params, query }) => {

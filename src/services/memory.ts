@@ -7,7 +7,8 @@ import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
 import { ApplyConflict, type StoredEdge, type StoredMemory, type StoredVote, type VoteSum } from '../storage/port.js';
 import type { Context } from './context.js';
-import { type Operation, type Outcome, planOperations } from './planner.js';
+import type { Operation, Outcome } from './operations.js';
+import { planOperations } from './planner.js';
 import { lastSuccessors, stateOf } from './successors.js';
 
 export type Mode = 'dry_run' | 'commit';
@@ -41,7 +42,7 @@ export async function changeMemories(
   const requestDigest = once && createHash('sha256').update(once.request).digest('hex');
   for (let attempt = 1; ; attempt++) {
     if (once && mode === 'commit') {
-      const kept = await context.store.findReply(repoId, once.key);
+      const kept = await context.store.findReply(repoId, once.key, context.now() - REPLIES_KEPT_MS);
       if (kept && kept.requestDigest !== requestDigest) throw new IdempotencyKeyReused(once.key);
       if (kept) return JSON.parse(kept.reply) as Outcome[];
     }

@@ -1,54 +1,26 @@
 import { createHash } from 'node:crypto';
-import type { Change, InsertEdge } from '../domain/changes.js';
-import { effectsOf, type SideEffect } from '../domain/effects.js';
-import { isIdOf, typeOf } from '../domain/forms.js';
-import { edgeKey, type Label, LINKS, membersOf } from '../domain/links.js';
-import { type Memory, normalizeText } from '../domain/node.js';
+import type { AttachEvidence, Change, InsertEdge } from '../domain/changes.js';
+import { effectsOf } from '../domain/effects.js';
+import { typeOf } from '../domain/forms.js';
+import { type Label, LINKS, membersOf } from '../domain/links.js';
+import { normalizeText } from '../domain/node.js';
 import {
+  checkDistinct,
   checkReference,
   checkRepoId,
   checkUpdate,
   checkWrite,
   type MemoryDraft,
   type Reference,
-  type UpdateDraft,
 } from '../domain/rules.js';
-import { GLOBAL_SPACE, type SpaceName, spaceOfRelation, viewOf } from '../domain/spaces.js';
+import { GLOBAL_SPACE, type SpaceName, spaceOfRelation } from '../domain/spaces.js';
 import { indexTerms } from '../domain/terms.js';
 import { archiveFrom, restoreTo } from '../domain/tiers.js';
 import { GateFailure, type Violation } from '../domain/violations.js';
 import type { StoredMemory } from '../storage/port.js';
 import type { Context } from './context.js';
-
-/** One operation of a request. `at` is the path of its body, '' for a request that is one operation. */
-export type Operation =
-  | {
-      readonly op: 'write';
-      readonly at: string;
-      /** The name by which later operations of the same batch may refer to what this one writes. */
-      readonly ref: string | null;
-      readonly draft: MemoryDraft;
-      readonly allowDuplicate: boolean;
-    }
-  | { readonly op: 'update'; readonly at: string; readonly memoryId: string; readonly update: UpdateDraft };
-
-export interface Outcome {
-  readonly op: 'write' | 'update';
-  readonly memoryId: string;
-  /** The memory as stored; only for writes. */
-  readonly memory: PlannedMemory | null;
-  /** The memory that already said the same; only for writes. */
-  readonly duplicateOf: string | null;
-  readonly effects: readonly SideEffect[];
-}
-
-/** A memory with what its write attached to it. */
-export interface PlannedMemory {
-  readonly memory: Memory;
-  readonly evidenceRefs: readonly string[];
-  readonly problemId: string | null;
-  readonly relatedIds: readonly string[];
-}
+import { Draft } from './draft.js';
+import { fieldAt, type Operation, type Outcome, type UpdateOperation, type WriteOperation } from './operations.js';
 
 export interface Planned {
   readonly space: SpaceName;
@@ -56,44 +28,33 @@ export interface Planned {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Marks the name of an earlier operation where an id is expected. No id can begin with it. */
-const REF_MARK = '@';
-const FACT_CHAIN_MAX = 1_000;
-const EDGES_PER_NODE_MAX = 500;
-
 /** Runs the semantic gate, then the integrity gate, over all operations; what passes both is a plan for one space. */
 export async function planOperations(
   context: Context,
   repoId: string,
   operations: readonly Operation[],
 ): Promise<Planned> {
-  const semantic = [
+  const violations = [
     ...checkRepoId('repo_id', repoId),
     ...operations.flatMap((operation) =>
       operation.op === 'write'
-        ? checkWrite(joinPath(operation.at, 'memory'), operation.draft, context.evidenceKinds)
+        ? checkWrite(fieldAt(operation.at, 'memory'), operation.draft, context.evidenceKinds)
         : checkUpdate(operation.at, operation.memoryId, operation.update),
     ),
-    ...checkRefs(operations),
+    ...checkNames(operations),
   ];
-  if (semantic.length > 0) throw new GateFailure('semantic', semantic);
+  if (violations.length > 0) throw new GateFailure('semantic', violations);
   return new Planner(context, repoId).plan(operations);
 }
 
-const joinPath = (at: string, field: string): string => (at === '' ? field : `${at}.${field}`);
-
-function checkRefs(operations: readonly Operation[]): Violation[] {
+function checkNames(operations: readonly Operation[]): Violation[] {
   const seen = new Set<string>();
   const violations: Violation[] = [];
   for (const operation of operations) {
     if (operation.op !== 'write' || operation.ref === null) continue;
-    if (seen.has(operation.ref)) {
-      violations.push({
-        field: joinPath(operation.at, 'ref'),
-        code: 'semantic_error',
-        message: 'names an earlier item already; use each name once',
-      });
-    }
+    const field = fieldAt(operation.at, 'ref');
+    const message = 'names an earlier item already; use each name once';
+    if (seen.has(operation.ref)) violations.push({ field, code: 'semantic_error', message });
     seen.add(operation.ref);
   }
   return violations;
@@ -101,15 +62,7 @@ function checkRefs(operations: readonly Operation[]): Violation[] {
 
 class Planner {
   readonly #nowMs: number;
-  /** Memories that earlier operations of this request write, or found already there. */
-  readonly #drafted = new Map<string, StoredMemory>();
-  readonly #refs = new Map<string, string>();
-  readonly #archived = new Map<string, boolean>();
-  readonly #edgeKeys = new Set<string>();
-  /** Memories that are new with this request: nothing in the store can hang on them yet. */
-  readonly #insertedIds = new Set<string>();
-  /** Replacements that earlier operations of this request make. */
-  readonly #replacements: { readonly oldId: string; readonly newId: string }[] = [];
+  readonly #draft: Draft;
   readonly #violations: Violation[] = [];
   readonly #spaces = new Set<SpaceName>();
 
@@ -118,12 +71,13 @@ class Planner {
     private readonly repoId: string,
   ) {
     this.#nowMs = context.now();
+    this.#draft = new Draft(context.store, repoId);
   }
 
   async plan(operations: readonly Operation[]): Promise<Planned> {
-    const steps: { changes: Change[]; outcome: Outcome }[] = [];
+    const outcomes: Outcome[] = [];
     for (const operation of operations) {
-      steps.push(operation.op === 'write' ? await this.#write(operation) : await this.#update(operation));
+      outcomes.push(operation.op === 'write' ? await this.#write(operation) : await this.#update(operation));
     }
     if (this.#spaces.size > 1) {
       this.#refuse(
@@ -133,227 +87,160 @@ class Planner {
       );
     }
     if (this.#violations.length > 0) throw new GateFailure('integrity', this.#violations);
-    return {
-      space: [...this.#spaces][0] ?? this.repoId,
-      changes: steps.flatMap((step) => step.changes),
-      outcomes: steps.map((step) => step.outcome),
-    };
+    return { space: [...this.#spaces][0] ?? this.repoId, changes: this.#draft.changes, outcomes };
   }
 
-  async #write(operation: Extract<Operation, { op: 'write' }>): Promise<{ changes: Change[]; outcome: Outcome }> {
-    const { draft } = operation;
-    const at = joinPath(operation.at, 'memory');
+  async #write({ at, ref, draft, allowDuplicate }: WriteOperation): Promise<Outcome> {
     const space = draft.scope === 'global' ? GLOBAL_SPACE : this.repoId;
     this.#spaces.add(space);
-    const fromGlobal = draft.scope === 'global';
-    const references: Reference[] = draft.relatedIds.map((id, index) => ({
-      field: `${at}.links.related_memory_ids.${index}`,
-      id,
-      kind: null,
-      fromGlobal,
-    }));
-    if (draft.problemId !== null)
-      references.push({ field: `${at}.links.problem_id`, id: draft.problemId, kind: 'problem', fromGlobal });
-    const targets = await this.#resolve(references);
-
+    const targets = await this.#resolve(referencesOf(fieldAt(at, 'memory.links'), draft));
     const textDigest = createHash('sha256').update(normalizeText(draft.text)).digest('hex');
-    const duplicate = operation.allowDuplicate ? null : await this.#findDuplicate(space, draft.kind, textDigest);
-    const memory = duplicate ?? this.#newMemory(draft, textDigest);
-    this.#drafted.set(memory.id, memory);
-    if (operation.ref !== null) this.#refs.set(operation.ref, memory.id);
+    const same = allowDuplicate ? null : await this.#draft.findSame(space, draft.kind, textDigest);
+    const memory = same ?? this.#newMemory(draft, textDigest);
+    if (ref !== null) this.#draft.name(ref, memory.id);
 
-    const changes: Change[] = [];
-    if (!duplicate) {
-      this.#insertedIds.add(memory.id);
+    const { changes } = this.#draft;
+    const before = changes.length;
+    if (!same) {
+      this.#draft.insert(memory);
       changes.push({
         change: 'insert_memory',
         memory,
         terms: indexTerms(memory.content),
-        refuseDuplicate: !operation.allowDuplicate,
+        refuseDuplicate: !allowDuplicate,
       });
     }
-    const known = duplicate
-      ? await this.#attachments(duplicate.id)
-      : { evidenceRefs: [], problemId: null, relatedIds: [] };
-    const refs = draft.evidenceRefs.map((ref) => ref.trim());
-    const newRefs = refs.filter((ref) => !known.evidenceRefs.includes(ref));
-    if (newRefs.length > 0) changes.push(this.#evidence('node', memory.id, newRefs));
-    const problemId = draft.problemId === null ? null : (targets.get(draft.problemId)?.id ?? null);
-    if (problemId !== null) changes.push(...(await this.#edge('attempts', [memory.id, problemId], null)));
-    const relatedIds = draft.relatedIds.flatMap((id) => targets.get(id)?.id ?? []).filter((id) => id !== memory.id);
-    for (const relatedId of relatedIds) changes.push(...(await this.#edge('related_to', [memory.id, relatedId], null)));
-
-    const planned: PlannedMemory = {
-      memory,
-      evidenceRefs: [...known.evidenceRefs, ...newRefs],
-      problemId: problemId ?? known.problemId,
-      relatedIds: [...new Set([...known.relatedIds, ...relatedIds])],
-    };
+    const known = await this.#draft.evidenceOf(memory.id);
+    const evidence = draft.evidenceRefs.map((reference) => reference.trim()).filter((text) => !known.includes(text));
+    if (evidence.length > 0) changes.push(this.#evidence('node', memory.id, evidence));
+    const problemId = draft.problemId === null ? undefined : targets.get(draft.problemId)?.id;
+    if (problemId !== undefined) await this.#link('attempts', [memory.id, problemId]);
+    for (const word of draft.relatedIds) {
+      const relatedId = targets.get(word)?.id;
+      if (relatedId !== undefined && relatedId !== memory.id) await this.#link('related_to', [memory.id, relatedId]);
+    }
     return {
-      changes,
-      outcome: {
-        op: 'write',
-        memoryId: memory.id,
-        memory: planned,
-        duplicateOf: duplicate?.id ?? null,
-        effects: effectsOf(changes),
+      op: 'write',
+      memoryId: memory.id,
+      memory: {
+        memory,
+        evidenceRefs: await this.#draft.evidenceOf(memory.id),
+        problemId: problemId ?? (await this.#draft.joinedTo('attempts', memory.id))[0] ?? null,
+        relatedIds: await this.#draft.joinedTo('related_to', memory.id),
       },
+      duplicateOf: same?.id ?? null,
+      effects: effectsOf(changes.slice(before)),
     };
   }
 
-  async #update(operation: Extract<Operation, { op: 'update' }>): Promise<{ changes: Change[]; outcome: Outcome }> {
-    const { update } = operation;
-    const path = (field: string): string => joinPath(operation.at, field);
-    const target = (field: string, id: string, kind: Reference['kind']): Reference => ({
-      field: path(field),
-      id,
-      kind,
-      fromGlobal: false,
-    });
-    const references = [target('memory_id', operation.memoryId, update.type === 'fact_update_link' ? 'change' : null)];
-    if (update.type === 'utility_vote') references.push(target('update.problem_id', update.problemId, 'problem'));
-    if (update.type === 'fact_update_link') {
-      references.push(
-        target('update.old_fact_id', update.oldFactId, 'fact'),
-        target('update.new_fact_id', update.newFactId, 'fact'),
-      );
-    }
-    const failuresBefore = this.#violations.length;
+  async #update(operation: UpdateOperation): Promise<Outcome> {
+    const before = this.#draft.changes.length;
+    const references = referencesOfUpdate(operation);
     const targets = await this.#resolve(references);
-    const memory = targets.get(operation.memoryId);
-    const outcomeOf = (changes: Change[]): { changes: Change[]; outcome: Outcome } => ({
-      changes,
-      outcome: {
-        op: 'update',
-        memoryId: memory?.id ?? operation.memoryId,
-        memory: null,
-        duplicateOf: null,
-        effects: effectsOf(changes),
-      },
-    });
-    if (!memory || this.#violations.length > failuresBefore) return outcomeOf([]);
-    const scopes = references.map((reference) => targets.get(reference.id)?.scope ?? 'repo');
-    this.#spaces.add(spaceOfRelation(this.repoId, scopes));
+    const found = references.flatMap((reference) => targets.get(reference.id) ?? []);
+    if (found.length === references.length) {
+      const ids = found.map((memory) => memory.id);
+      const violations = checkDistinct(references, ids);
+      this.#violations.push(...violations);
+      this.#spaces.add(
+        spaceOfRelation(
+          this.repoId,
+          found.map((memory) => memory.scope),
+        ),
+      );
+      if (violations.length === 0) await this.#applyUpdate(operation, found[0] as StoredMemory, ids);
+    }
+    return {
+      op: 'update',
+      memoryId: targets.get(operation.memoryId)?.id ?? operation.memoryId,
+      memory: null,
+      duplicateOf: null,
+      effects: effectsOf(this.#draft.changes.slice(before)),
+    };
+  }
 
+  /** `ids` are the update's members in the order of its references: the memory itself, then what it names. */
+  async #applyUpdate({ at, update }: UpdateOperation, memory: StoredMemory, ids: readonly string[]): Promise<void> {
+    const { changes } = this.#draft;
     switch (update.type) {
-      case 'archive_state':
-        return outcomeOf(this.#archiveState(memory, update.archived, update.rationale));
+      case 'archive_state': {
+        const home = memory.archivedFrom ?? (memory.tier === 'archive' ? 'longterm' : memory.tier);
+        const tier = this.#draft.isArchived(memory) ? 'archive' : home;
+        const move = update.archived ? archiveFrom(tier) : restoreTo(tier, home);
+        if (!move) return;
+        const { rationale: reason } = update;
+        changes.push({
+          change: 'move_tier',
+          nodeId: memory.id,
+          repoId: this.repoId,
+          ...move,
+          reason,
+          atMs: this.#nowMs,
+        });
+        return;
+      }
       case 'utility_vote': {
         const id = this.context.newId();
-        return outcomeOf([
-          {
-            change: 'record_vote',
-            id,
-            repoId: this.repoId,
-            memoryId: memory.id,
-            problemId: (targets.get(update.problemId) as StoredMemory).id,
-            vote: update.vote,
-            rationale: update.rationale,
-            atMs: this.#nowMs,
-          },
-          ...(update.evidenceRefs.length > 0 ? [this.#evidence('vote', id, update.evidenceRefs)] : []),
-        ]);
+        changes.push({
+          change: 'record_vote',
+          id,
+          repoId: this.repoId,
+          memoryId: memory.id,
+          problemId: ids[1] as string,
+          vote: update.vote,
+          rationale: update.rationale,
+          atMs: this.#nowMs,
+        });
+        if (update.evidenceRefs.length > 0) changes.push(this.#evidence('vote', id, update.evidenceRefs));
+        return;
       }
       case 'fact_update_link': {
-        const oldId = (targets.get(update.oldFactId) as StoredMemory).id;
-        const newId = (targets.get(update.newFactId) as StoredMemory).id;
-        return outcomeOf(await this.#factUpdate(path, memory.id, oldId, newId, update.rationale, update.evidenceRefs));
+        const [, oldId, newId] = ids as [string, string, string];
+        if (await this.#draft.leadsTo(newId, oldId)) {
+          this.#refuse(
+            fieldAt(at, 'update.new_fact_id'),
+            'integrity_error',
+            'was itself replaced by old_fact_id; write the fact anew instead of turning the chain into a circle',
+          );
+          return;
+        }
+        const edge = await this.#link('fact_update', ids, update.rationale);
+        if (!edge) {
+          this.#refuse(
+            fieldAt(at, 'update'),
+            'conflict',
+            'this change already links these two facts; nothing is left to do',
+          );
+          return;
+        }
+        if (update.evidenceRefs.length > 0) changes.push(this.#evidence('edge', edge.id, update.evidenceRefs));
       }
     }
   }
 
-  #archiveState(memory: StoredMemory, archived: boolean, reason: string | null): Change[] {
-    const isArchived = this.#archived.get(memory.id) ?? memory.tier === 'archive';
-    const home = memory.archivedFrom ?? (memory.tier === 'archive' ? 'longterm' : memory.tier);
-    const move = archived ? archiveFrom(isArchived ? 'archive' : home) : restoreTo(isArchived ? 'archive' : home, home);
-    if (!move) return [];
-    this.#archived.set(memory.id, archived);
-    return [{ change: 'move_tier', nodeId: memory.id, repoId: this.repoId, ...move, reason, atMs: this.#nowMs }];
-  }
-
-  async #factUpdate(
-    path: (field: string) => string,
-    changeId: string,
-    oldId: string,
-    newId: string,
-    rationale: string | null,
-    evidenceRefs: readonly string[],
-  ): Promise<Change[]> {
-    if (await this.#leadsTo(newId, oldId)) {
-      this.#refuse(
-        path('update.new_fact_id'),
-        'integrity_error',
-        'was itself replaced by old_fact_id; write the fact anew instead of turning the chain into a circle',
-      );
-      return [];
-    }
-    const changes = await this.#edge('fact_update', [changeId, oldId, newId], rationale);
-    const edge = changes[0];
-    if (!edge) {
-      this.#refuse(path('update'), 'conflict', 'this change already links these two facts; nothing is left to do');
-      return [];
-    }
-    this.#replacements.push({ oldId, newId });
-    return evidenceRefs.length > 0 ? [edge, this.#evidence('edge', edge.id, evidenceRefs)] : [edge];
-  }
-
-  /** Whether following replacements from one fact arrives at the other. */
-  async #leadsTo(fromId: string, toId: string): Promise<boolean> {
-    const view = viewOf(this.repoId, { includeArchived: true });
-    const seen = new Set<string>();
-    let frontier = [fromId];
-    while (frontier.length > 0 && seen.size < FACT_CHAIN_MAX) {
-      for (const id of frontier) seen.add(id);
-      const edges = await this.context.store.findEdges(view, frontier, ['fact_update'], EDGES_PER_NODE_MAX);
-      const next = edges
-        .filter((edge) => edge.members.some((member) => member.role === 'object' && seen.has(member.nodeId)))
-        .flatMap((edge) => edge.members.filter((member) => member.role === 'effect').map((member) => member.nodeId));
-      next.push(...this.#replacements.filter(({ oldId }) => seen.has(oldId)).map(({ newId }) => newId));
-      if (next.includes(toId)) return true;
-      frontier = next.filter((id) => !seen.has(id));
-    }
-    return false;
-  }
-
-  /** An edge that is not there yet, or nothing. */
-  async #edge(label: Label, nodeIds: readonly string[], rationale: string | null): Promise<InsertEdge[]> {
-    const members = membersOf(label, nodeIds);
-    const key = edgeKey(label, members);
-    if (this.#edgeKeys.has(key)) return [];
-    this.#edgeKeys.add(key);
-    if (!this.#insertedIds.has(nodeIds[0] as string) && (await this.#hasEdge(label, nodeIds[0] as string, key)))
-      return [];
-    return [
-      {
-        change: 'insert_edge',
-        id: this.context.newId(),
-        repoId: this.repoId,
-        label,
-        weight: LINKS[label].weight,
-        origin: 'manual',
-        rationale,
-        members,
-        atMs: this.#nowMs,
-        // Only a fact link is a statement of its own; the others are there or they are not.
-        ifExists: label === 'fact_update' ? 'conflict' : 'keep',
-      },
-    ];
-  }
-
-  async #hasEdge(label: Label, nodeId: string, key: string): Promise<boolean> {
-    const view = viewOf(this.repoId, { includeArchived: true });
-    const edges = await this.context.store.findEdges(view, [nodeId], [label], EDGES_PER_NODE_MAX);
-    return edges.some((edge) => edgeKey(edge.label, edge.members) === key);
-  }
-
-  #evidence(of: 'node' | 'edge' | 'vote', id: string, refs: readonly string[]): Change {
-    return {
-      change: 'attach_evidence',
-      owner: { of, id },
+  /** Adds an edge that is not there yet; null when it is. */
+  async #link(label: Label, nodeIds: readonly string[], rationale: string | null = null): Promise<InsertEdge | null> {
+    if (await this.#draft.hasEdge(label, nodeIds)) return null;
+    const edge: InsertEdge = {
+      change: 'insert_edge',
+      id: this.context.newId(),
       repoId: this.repoId,
-      refs: refs.map((ref) => ref.trim()),
+      label,
+      weight: LINKS[label].weight,
+      origin: 'manual',
+      rationale,
+      members: membersOf(label, nodeIds),
       atMs: this.#nowMs,
+      // Only a fact link is a statement of its own; the others are there or they are not.
+      ifExists: label === 'fact_update' ? 'conflict' : 'keep',
     };
+    this.#draft.changes.push(edge);
+    return edge;
+  }
+
+  #evidence(of: AttachEvidence['owner']['of'], id: string, refs: readonly string[]): AttachEvidence {
+    const trimmed = refs.map((ref) => ref.trim());
+    return { change: 'attach_evidence', owner: { of, id }, repoId: this.repoId, refs: trimmed, atMs: this.#nowMs };
   }
 
   #newMemory(draft: MemoryDraft, textDigest: string): StoredMemory {
@@ -379,46 +266,49 @@ class Planner {
     };
   }
 
-  async #findDuplicate(space: SpaceName, kind: string, textDigest: string): Promise<StoredMemory | null> {
-    for (const memory of this.#drafted.values()) {
-      const sameSpace = (memory.scope === 'global' ? GLOBAL_SPACE : this.repoId) === space;
-      if (sameSpace && memory.kind === kind && memory.textDigest === textDigest) return memory;
-    }
-    const id = await this.context.store.findDuplicate(space, kind, textDigest);
-    if (id === null || this.#archived.get(id)) return null;
-    const [memory] = await this.context.store.getMemories(viewOf(this.repoId, { includeArchived: true }), [id]);
-    return memory ?? null;
-  }
-
-  async #attachments(id: string): Promise<{ evidenceRefs: string[]; problemId: string | null; relatedIds: string[] }> {
-    const view = viewOf(this.repoId, { includeArchived: true });
-    const evidenceRefs = await this.context.store.findEvidence(view, id);
-    const edges = await this.context.store.findEdges(view, [id], ['attempts', 'related_to'], EDGES_PER_NODE_MAX);
-    const others = (label: Label): string[] =>
-      edges
-        .filter((edge) => edge.label === label)
-        .flatMap((edge) => edge.members.map((member) => member.nodeId))
-        .filter((nodeId) => nodeId !== id);
-    return { evidenceRefs, problemId: others('attempts')[0] ?? null, relatedIds: others('related_to') };
-  }
-
   /** Looks the references up and checks them; the answer holds those that exist, by the id or name the request used. */
   async #resolve(references: readonly Reference[]): Promise<Map<string, StoredMemory>> {
-    const wanted = new Map(references.map(({ id }) => [id, this.#refs.get(id.slice(1)) ?? id]));
-    for (const given of wanted.keys()) if (!given.startsWith(REF_MARK)) wanted.set(given, given);
-    const stored = [...wanted.values()].filter((id) => !this.#drafted.has(id) && isIdOf('memory', id));
-    const loaded = await this.context.store.getMemories(viewOf(this.repoId, { includeArchived: true }), stored);
-    const found = new Map(loaded.map((memory) => [memory.id, memory]));
-    const resolved = new Map<string, StoredMemory>();
-    for (const [given, id] of wanted) {
-      const memory = this.#drafted.get(id) ?? found.get(id);
-      if (memory) resolved.set(given, memory);
-    }
-    for (const reference of references) this.#violations.push(...checkReference(reference, resolved.get(reference.id)));
-    return resolved;
+    if (references.length === 0) return new Map();
+    const found = await this.#draft.findMemories(references.map((reference) => reference.id));
+    for (const reference of references) this.#violations.push(...checkReference(reference, found.get(reference.id)));
+    return found;
   }
 
   #refuse(field: string, code: Violation['code'], message: string): void {
     this.#violations.push({ field, code, message });
+  }
+}
+
+function referencesOf(at: string, draft: MemoryDraft): Reference[] {
+  const fromGlobal = draft.scope === 'global';
+  const references: Reference[] = draft.relatedIds.map((id, index) => ({
+    field: `${at}.related_memory_ids.${index}`,
+    id,
+    kind: null,
+    fromGlobal,
+  }));
+  if (draft.problemId === null) return references;
+  return [...references, { field: `${at}.problem_id`, id: draft.problemId, kind: 'problem', fromGlobal }];
+}
+
+/** The memory itself first, then what the update names. */
+function referencesOfUpdate({ at, memoryId, update }: UpdateOperation): Reference[] {
+  const target = (field: string, id: string, kind: Reference['kind']): Reference => ({
+    field: fieldAt(at, field),
+    id,
+    kind,
+    fromGlobal: false,
+  });
+  switch (update.type) {
+    case 'archive_state':
+      return [target('memory_id', memoryId, null)];
+    case 'utility_vote':
+      return [target('memory_id', memoryId, null), target('update.problem_id', update.problemId, 'problem')];
+    case 'fact_update_link':
+      return [
+        target('memory_id', memoryId, 'change'),
+        target('update.old_fact_id', update.oldFactId, 'fact'),
+        target('update.new_fact_id', update.newFactId, 'fact'),
+      ];
   }
 }

@@ -1,7 +1,7 @@
 import { type Packed, pack, type Section } from '../domain/packing.js';
 import {
   byScore,
-  choosingTerms,
+  chooseTerms,
   fuse,
   isAdmitted,
   type LexicalScore,
@@ -83,8 +83,8 @@ const POOL_EXTRA = 20;
 async function findDirect(store: Store, view: View, request: ReadRequest): Promise<Candidate[]> {
   const terms = queryTerms(request.query);
   const corpus = await store.countTerms(view, terms);
-  const choosing = choosingTerms(request.mode, corpus, terms);
-  const candidates = await store.searchTerms(view, choosing, request.limit + POOL_EXTRA);
+  const chosen = chooseTerms(request.mode, corpus, terms);
+  const candidates = await store.searchTerms(view, chosen, request.limit + POOL_EXTRA);
   const scoreDocument = lexicalScorer(corpus, terms);
   const matches = new Map<string, { memory: MemoryBrief; lexical: LexicalScore }>();
   for (const candidate of candidates) {

@@ -2,7 +2,8 @@ import type { View } from '../domain/spaces.js';
 import type { State } from '../domain/vocabulary.js';
 import type { MemoryBrief, Store } from '../storage/port.js';
 
-const ROUNDS_MAX = 64;
+/** No fact changes more often; a store that says so is followed no further. */
+const ROUNDS_MAX = 1_000;
 
 /** For each fact that was replaced, the fact at the end of its chain: what is true now. */
 export async function lastSuccessors(

@@ -1,6 +1,6 @@
 import type { Plan } from '../domain/changes.js';
 import type { Memory } from '../domain/node.js';
-import type { Corpus } from '../domain/ranking.js';
+import type { ChosenTerms, Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
 import type { Role, Tier } from '../domain/vocabulary.js';
 
@@ -19,12 +19,15 @@ export interface Store {
   getMemories(view: View, ids: readonly string[]): Promise<StoredMemory[]>;
   /** The same, as far as an answer to a question shows it. */
   getBriefs(view: View, ids: readonly string[]): Promise<MemoryBrief[]>;
-  /** A live, current memory of this kind and text digest in the space, if there is one. */
-  findDuplicate(space: SpaceName, kind: string, textDigest: string): Promise<string | null>;
+  /** The memories of the space with this kind and text digest, oldest first, archived ones too. */
+  findSameText(space: SpaceName, kind: string, textDigest: string): Promise<SameText[]>;
   /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs. */
   countTerms(view: View, terms: readonly string[]): Promise<Corpus>;
-  /** Lexical candidates: memories in the view holding at least one of the terms, for each space the best `poolSize`. */
-  searchTerms(view: View, terms: readonly string[], poolSize: number): Promise<TermCandidate[]>;
+  /**
+   * Lexical candidates: memories in the view that hold at least one of `any`. Where a space has more than `poolSize`, the best by
+   * those terms, and up to as many that hold one of `also` besides.
+   */
+  searchTerms(view: View, terms: ChosenTerms, poolSize: number): Promise<TermCandidate[]>;
   /** The edges of these labels that touch the nodes, with all their members: for each node the newest `perNode` of each label in each space. */
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
   /** One step over the edges of these labels: who is joined to each node, over the newest `perNode` edges of each label in each space. */
@@ -42,8 +45,8 @@ export interface Store {
   findVotes(view: View, memoryId: string, limit: number): Promise<StoredVote[]>;
   /** The evidence attached to a memory, first attached first. */
   findEvidence(view: View, memoryId: string): Promise<string[]>;
-  /** The answer kept for an idempotency key of the repo. */
-  findReply(repoId: string, key: string): Promise<StoredReply | null>;
+  /** The answer kept for an idempotency key of the repo, unless it is older than `sinceMs`. */
+  findReply(repoId: string, key: string, sinceMs: number): Promise<StoredReply | null>;
 
   /** Repos in order of their ids, from the first after `after`. */
   listRepos(after: string | null, limit: number): Promise<RepoSummary[]>;
@@ -67,6 +70,13 @@ export type MemoryBrief = Pick<
   StoredMemory,
   'id' | 'form' | 'kind' | 'scope' | 'content' | 'confidence' | 'archived' | 'createdAtMs'
 >;
+
+export interface SameText {
+  readonly id: string;
+  readonly archived: boolean;
+  /** Whether another fact replaced it. */
+  readonly superseded: boolean;
+}
 
 export interface Neighbour {
   readonly fromId: string;
@@ -145,7 +155,7 @@ export class ApplyConflict extends Error {
 /** The store cannot take the write now, through no fault of the plan. */
 export class StoreUnavailable extends Error {
   constructor(
-    readonly reason: 'full' | 'busy' | 'closed' | 'locked' | 'newer',
+    readonly reason: 'full' | 'busy' | 'closed' | 'locked' | 'newer' | 'unusable',
     message: string,
   ) {
     super(message);

@@ -11,7 +11,7 @@ import { REFERENCE_FORM } from '../../domain/forms.js';
 import { edgeKey, LINKS } from '../../domain/links.js';
 import { ApplyConflict } from '../port.js';
 import type { Connection } from './connection.js';
-import { FIND_DUPLICATE } from './read.js';
+import { findSameText } from './read.js';
 
 /** What a repo's space has to know of a global node to refer to it. */
 export interface NodeStub {
@@ -33,13 +33,16 @@ export const LEADS_TO = `
     CROSS JOIN membership s ON s.edge_seq = o.edge_seq AND s.role = 'effect')
   SELECT 1 FROM later WHERE seq = ?`;
 
+/** What a plan for one space has to know of others. */
+export interface Elsewhere {
+  findGlobal(id: string): NodeStub | undefined;
+  /** Whether a plan for another space keeps this idempotency key of the repo already. */
+  hasReply(repoId: string, key: string, sinceMs: number): boolean;
+}
+
 /** Carries one plan's changes out, inside a transaction that the caller holds. Each change writes its own line of the log. */
-export function applyChanges(
-  connection: Connection,
-  changes: readonly Change[],
-  findGlobal: (id: string) => NodeStub | undefined,
-): void {
-  new Application(connection, findGlobal).run(changes);
+export function applyChanges(connection: Connection, changes: readonly Change[], elsewhere: Elsewhere): void {
+  new Application(connection, elsewhere).run(changes);
 }
 
 class Application {
@@ -47,7 +50,7 @@ class Application {
 
   constructor(
     private readonly connection: Connection,
-    private readonly findGlobal: (id: string) => NodeStub | undefined,
+    private readonly elsewhere: Elsewhere,
   ) {}
 
   run(changes: readonly Change[]): void {
@@ -77,7 +80,8 @@ class Application {
 
   #insertMemory({ memory, terms, refuseDuplicate }: InsertMemory): void {
     if (refuseDuplicate) {
-      const duplicate = this.connection.get<{ id: string }>(FIND_DUPLICATE, memory.textDigest, memory.kind);
+      const same = findSameText(this.connection, memory.kind, memory.textDigest);
+      const duplicate = same.find(({ archived, superseded }) => !archived && !superseded);
       if (duplicate) throw new ApplyConflict('duplicate', duplicate.id);
     }
     const { lastInsertRowid: seq } = this.connection.run(
@@ -230,7 +234,9 @@ class Application {
   }
 
   #rememberReply(change: RememberReply): void {
-    this.connection.run('DELETE FROM idempotency_keys WHERE created_at < ?', change.forgetBeforeMs);
+    const { repoId, key, forgetBeforeMs } = change;
+    if (this.elsewhere.hasReply(repoId, key, forgetBeforeMs)) throw new ApplyConflict('key_taken', key);
+    this.connection.run('DELETE FROM idempotency_keys WHERE created_at < ?', forgetBeforeMs);
     const { changes } = this.connection.run(
       'INSERT INTO idempotency_keys (repo_id, key, request_digest, reply, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
       change.repoId,
@@ -249,7 +255,7 @@ class Application {
 
   /** A global node that this repo's space meets for the first time gets a row to point at. */
   #insertReference(id: string): number | bigint {
-    const global = this.findGlobal(id);
+    const global = this.elsewhere.findGlobal(id);
     if (!global) throw new ApplyConflict('node_missing', id);
     return this.connection.run(
       `INSERT INTO nodes (id, form, kind, type, repo_id, scope, content, tier, terms, created_at, updated_at)

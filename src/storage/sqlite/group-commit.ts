@@ -2,8 +2,9 @@ import SqliteDatabase from 'better-sqlite3';
 import type { Plan } from '../../domain/changes.js';
 import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
 import { StoreUnavailable } from '../port.js';
-import { applyChanges, NODE_STUB, type NodeStub } from './apply.js';
+import { applyChanges, type Elsewhere, NODE_STUB, type NodeStub } from './apply.js';
 import type { Connection } from './connection.js';
+import { findReply } from './read.js';
 import type { Spaces } from './spaces.js';
 
 interface Waiting {
@@ -79,7 +80,7 @@ export class GroupCommit {
   #savepoint(space: SpaceName, connection: Connection, { plan, resolve, reject }: Waiting): () => void {
     connection.statement('SAVEPOINT plan').run();
     try {
-      applyChanges(connection, plan.changes, (id) => this.#findGlobal(space, id));
+      applyChanges(connection, plan.changes, this.#elsewhere(space));
       connection.statement('RELEASE plan').run();
       return resolve;
     } catch (error) {
@@ -91,9 +92,19 @@ export class GroupCommit {
     }
   }
 
-  #findGlobal(space: SpaceName, id: string): NodeStub | undefined {
-    if (space === GLOBAL_SPACE) return undefined;
-    return this.spaces.use(GLOBAL_SPACE, (main) => main.get<NodeStub>(NODE_STUB, id));
+  #elsewhere(space: SpaceName): Elsewhere {
+    const isGlobal = space === GLOBAL_SPACE;
+    return {
+      findGlobal: (id) =>
+        isGlobal ? undefined : this.spaces.use(GLOBAL_SPACE, (main) => main.get<NodeStub>(NODE_STUB, id)),
+      // A request may concern its repo or the global space; the key that guards it is one for both.
+      hasReply: (repoId, key, sinceMs) =>
+        this.spaces.peek(
+          isGlobal ? repoId : GLOBAL_SPACE,
+          (connection) => findReply(connection, repoId, key, sinceMs) !== null,
+          false,
+        ),
+    };
   }
 }
 

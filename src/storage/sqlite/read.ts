@@ -4,6 +4,7 @@ import type {
   MemoryBrief,
   Neighbour,
   NodeCount,
+  SameText,
   StoredEdge,
   StoredMemory,
   StoredReply,
@@ -17,12 +18,13 @@ import { ARCHIVED, VISIBLE, visibility } from './visibility.js';
 export const MEMORY_COLUMNS = `n.id, n.kind, n.type, n.repo_id, n.scope, n.content, n.confidence, n.tier, n.archived_from,
   n.archived_at, n.archive_reason, n.revision, n.created_at, n.updated_at, m.rationale, m.text_digest, ${ARCHIVED} AS archived`;
 
-/** Same kind and text, in use, and not a fact that was replaced: what was true before may be written again once it is true again. */
-export const FIND_DUPLICATE = `
-  SELECT n.id FROM memories m JOIN nodes n ON n.seq = m.node_seq
-  WHERE m.text_digest = ? AND m.kind = ? AND n.tier <> 'archive' AND NOT EXISTS (
-    SELECT 1 FROM membership s WHERE s.node_seq = n.seq AND s.label = 'fact_update' AND s.role = 'object')
-  ORDER BY n.seq LIMIT 1`;
+/** More of the same text than this is not a store, it is an accident. */
+const SAME_TEXT_MAX = 100;
+
+export const FIND_SAME_TEXT = `
+  SELECT n.id, n.tier = 'archive' AS archived, EXISTS (
+    SELECT 1 FROM membership s WHERE s.node_seq = n.seq AND s.label = 'fact_update' AND s.role = 'object') AS superseded
+  FROM memories m JOIN nodes n ON n.seq = m.node_seq WHERE m.text_digest = ? AND m.kind = ? ORDER BY n.seq LIMIT ${SAME_TEXT_MAX}`;
 
 export const GET_MEMORIES = `
   SELECT ${MEMORY_COLUMNS} FROM json_each(@ids) AS wanted
@@ -79,6 +81,9 @@ export const NODE_EVIDENCE = `
   SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
   WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.rowid`;
 
+export const FIND_REPLY =
+  'SELECT request_digest, reply FROM idempotency_keys WHERE repo_id = ? AND key = ? AND created_at >= ?';
+
 export interface MemoryRow {
   id: string;
   kind: MemoryKind;
@@ -133,6 +138,17 @@ export const toBrief = ([id, kind, scope, content, confidence, createdAtMs, arch
   createdAtMs,
 });
 
+/** What was true before may be written again once it is true again, so a replaced fact is told from a current one. */
+export const findSameText = (connection: Connection, kind: string, textDigest: string): SameText[] =>
+  connection
+    .rows<[string, 0 | 1, 0 | 1]>(FIND_SAME_TEXT, textDigest, kind)
+    .map(([id, archived, superseded]) => ({ id, archived: archived === 1, superseded: superseded === 1 }));
+
+export function findReply(connection: Connection, repoId: string, key: string, sinceMs: number): StoredReply | null {
+  const row = connection.get<{ request_digest: string; reply: string }>(FIND_REPLY, repoId, key, sinceMs);
+  return row ? { requestDigest: row.request_digest, reply: row.reply } : null;
+}
+
 /** Who is asked for twice is answered once. */
 const listOf = (ids: readonly string[]): string => JSON.stringify([...new Set(ids)]);
 
@@ -152,12 +168,8 @@ export class Reader {
     return this.#inEach(view, (connection) => connection.rows<BriefRow>(GET_BRIEFS, parameters)).map(toBrief);
   }
 
-  findDuplicate(space: SpaceName, kind: string, textDigest: string): string | null {
-    return this.spaces.peek(
-      space,
-      (connection) => connection.get<{ id: string }>(FIND_DUPLICATE, textDigest, kind)?.id ?? null,
-      null,
-    );
+  findSameText(space: SpaceName, kind: string, textDigest: string): SameText[] {
+    return this.spaces.peek<SameText[]>(space, (connection) => findSameText(connection, kind, textDigest), []);
   }
 
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): StoredEdge[] {
@@ -168,7 +180,9 @@ export class Reader {
       asOf: view.asOfMs,
       perNode,
     };
-    return this.#inEach(view, (connection) => toEdges(connection.all<EdgeMemberRow>(FIND_EDGES, parameters)));
+    const edges = this.#inEach(view, (connection) => toEdges(connection.all<EdgeMemberRow>(FIND_EDGES, parameters)));
+    // Each space answers its newest first; the sort is stable and puts the spaces in one order.
+    return edges.sort((a, b) => b.createdAtMs - a.createdAtMs);
   }
 
   findNeighbours(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Neighbour[] {
@@ -227,19 +241,10 @@ export class Reader {
     );
   }
 
-  findReply(spaces: readonly SpaceName[], repoId: string, key: string): StoredReply | null {
+  findReply(spaces: readonly SpaceName[], repoId: string, key: string, sinceMs: number): StoredReply | null {
     for (const space of spaces) {
-      const row = this.spaces.peek(
-        space,
-        (connection) =>
-          connection.get<{ request_digest: string; reply: string }>(
-            'SELECT request_digest, reply FROM idempotency_keys WHERE repo_id = ? AND key = ?',
-            repoId,
-            key,
-          ),
-        undefined,
-      );
-      if (row) return { requestDigest: row.request_digest, reply: row.reply };
+      const reply = this.spaces.peek(space, (connection) => findReply(connection, repoId, key, sinceMs), null);
+      if (reply) return reply;
     }
     return null;
   }

@@ -1,4 +1,4 @@
-import type { Corpus } from '../../domain/ranking.js';
+import type { ChosenTerms, Corpus } from '../../domain/ranking.js';
 import type { View } from '../../domain/spaces.js';
 import type { TermCandidate } from '../port.js';
 import type { Connection } from './connection.js';
@@ -13,6 +13,10 @@ export const TERM_FREQUENCY = 'SELECT doc FROM node_search_terms WHERE term = ?'
 /** Ordered by the function and not by the hidden `rank` column, which is slower. */
 export const BEST_MATCHES = `
   SELECT rowid FROM node_search WHERE node_search MATCH ? ORDER BY bm25(node_search), rowid LIMIT ?`;
+
+/** Unranked: weighing a common term costs a walk over its whole list. */
+export const NEWEST_MATCHES = `
+  SELECT rowid FROM node_search WHERE node_search MATCH ? ORDER BY rowid DESC LIMIT ?`;
 
 /** The matches that the view shows. Joined after the best are known: most matches are never looked at. */
 export const CANDIDATES = `
@@ -58,8 +62,8 @@ function frequencyOf(connection: Connection, term: string): number {
 /** How much further to look when the view hides too many of the best matches. */
 const POOL_GROWTH = 8;
 
-export function searchTerms(spaces: Spaces, view: View, terms: readonly string[], poolSize: number): TermCandidate[] {
-  if (terms.length === 0) return [];
+export function searchTerms(spaces: Spaces, view: View, terms: ChosenTerms, poolSize: number): TermCandidate[] {
+  if (terms.any.length === 0) return [];
   return view.spaces.flatMap((space) =>
     spaces.peek<TermCandidate[]>(
       space,
@@ -69,15 +73,26 @@ export function searchTerms(spaces: Spaces, view: View, terms: readonly string[]
   );
 }
 
-function bestVisible(connection: Connection, view: View, terms: readonly string[], poolSize: number): TermCandidate[] {
+function bestVisible(connection: Connection, view: View, terms: ChosenTerms, poolSize: number): TermCandidate[] {
   for (let looked = poolSize; ; looked *= POOL_GROWTH) {
-    const seqs = connection.rows<[number]>(BEST_MATCHES, matchAny(terms), looked).map(([seq]) => seq);
+    const { seqs, isAll } = bestMatches(connection, terms, looked);
     const parameters = { ...visibility(view), seqs: JSON.stringify(seqs) };
     const rows = connection.rows<CandidateRow>(CANDIDATES, parameters);
-    if (rows.length >= poolSize || seqs.length < looked) {
-      return rows.slice(0, poolSize).map(toCandidate);
-    }
+    if (rows.length >= poolSize || isAll) return rows.map(toCandidate);
   }
+}
+
+function bestMatches(
+  connection: Connection,
+  { any, also }: ChosenTerms,
+  limit: number,
+): { seqs: number[]; isAll: boolean } {
+  const seqsOf = (statement: string, match: string): number[] =>
+    connection.rows<[number]>(statement, match, limit).map(([seq]) => seq);
+  const best = seqsOf(BEST_MATCHES, matchAny(any));
+  if (best.length < limit) return { seqs: best, isAll: true };
+  const both = also.length === 0 ? [] : seqsOf(NEWEST_MATCHES, `(${matchAny(any)}) AND (${matchAny(also)})`);
+  return { seqs: [...new Set([...best, ...both])], isAll: false };
 }
 
 type CandidateRow = readonly [...BriefRow, string, number];

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Plan } from '../../domain/changes.js';
+import type { ChosenTerms } from '../../domain/ranking.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
 import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
@@ -27,10 +28,11 @@ export class SqliteStore implements Store {
 
   constructor(options: SqliteOptions) {
     this.#files = new StoreFiles(options.file);
-    this.#lock = new StoreLock(this.#files.lock, options.file);
+    this.#lock = orUnusable(options.file, () => new StoreLock(this.#files.lock, options.file));
     try {
-      this.#spaces = new Spaces(this.#files, options.openSpacesMax, (main, repoId) =>
-        addRepo(main, repoId, options.now()),
+      this.#spaces = orUnusable(
+        options.file,
+        () => new Spaces(this.#files, options.openSpacesMax, (main, repoId) => addRepo(main, repoId, options.now())),
       );
     } catch (error) {
       this.#lock.release();
@@ -52,15 +54,15 @@ export class SqliteStore implements Store {
     return this.#reader.getBriefs(view, ids);
   }
 
-  async findDuplicate(space: SpaceName, kind: string, textDigest: string) {
-    return this.#reader.findDuplicate(space, kind, textDigest);
+  async findSameText(space: SpaceName, kind: string, textDigest: string) {
+    return this.#reader.findSameText(space, kind, textDigest);
   }
 
   async countTerms(view: View, terms: readonly string[]) {
     return countTerms(this.#spaces, view, terms);
   }
 
-  async searchTerms(view: View, terms: readonly string[], poolSize: number) {
+  async searchTerms(view: View, terms: ChosenTerms, poolSize: number) {
     return searchTerms(this.#spaces, view, terms, poolSize);
   }
 
@@ -88,8 +90,8 @@ export class SqliteStore implements Store {
     return this.#reader.findEvidence(view, memoryId);
   }
 
-  async findReply(repoId: string, key: string) {
-    return this.#reader.findReply([repoId, GLOBAL_SPACE], repoId, key);
+  async findReply(repoId: string, key: string, sinceMs: number) {
+    return this.#reader.findReply([repoId, GLOBAL_SPACE], repoId, key, sinceMs);
   }
 
   async listRepos(after: string | null, limit: number): Promise<RepoSummary[]> {
@@ -136,5 +138,19 @@ export class SqliteStore implements Store {
     this.#commits.flushAll();
     this.#spaces.close();
     this.#lock.release();
+  }
+}
+
+/** A path that cannot hold a store is the operator's to put right, so it is told in a sentence. */
+function orUnusable<Result>(file: string, open: () => Result): Result {
+  try {
+    return open();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof StoreUnavailable || code === undefined) throw error;
+    throw new StoreUnavailable(
+      'unusable',
+      `${file} cannot be used as the database: ${message}; set RLM_MEMORY_DB to another file`,
+    );
   }
 }

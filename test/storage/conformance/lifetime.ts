@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
+import type { Store } from '../../../src/storage/port.js';
+import { digestOf, globalPlanOf, idOf, insert, insertGlobal, keep, planOf, REPO } from '../../support/plans.js';
+import { FURNITURE } from './atomicity.js';
+import { imageOf, LABELS, type Subject } from './subject.js';
+
+const VIEW = viewOf(REPO);
+const MANY = 100;
+
+/** Every call there is but `close`; the type makes a new method add its row. */
+const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
+  apply: (store) => store.apply(planOf(insert(idOf(9)))),
+  getMemories: (store) => store.getMemories(VIEW, [idOf(1)]),
+  getBriefs: (store) => store.getBriefs(VIEW, [idOf(1)]),
+  findDuplicate: (store) => store.findDuplicate(REPO, 'fact', digestOf('x')),
+  countTerms: (store) => store.countTerms(VIEW, ['redi']),
+  searchTerms: (store) => store.searchTerms(VIEW, ['redi'], MANY),
+  findEdges: (store) => store.findEdges(VIEW, [idOf(1)], LABELS, MANY),
+  findNeighbours: (store) => store.findNeighbours(VIEW, [idOf(1)], LABELS, MANY),
+  findSuccessors: (store) => store.findSuccessors(VIEW, [idOf(3)]),
+  sumVotes: (store) => store.sumVotes(VIEW, [idOf(2)]),
+  findVotes: (store) => store.findVotes(VIEW, idOf(2), MANY),
+  findEvidence: (store) => store.findEvidence(VIEW, idOf(3)),
+  findReply: (store) => store.findReply(REPO, 'key-1'),
+  listRepos: (store) => store.listRepos(null, MANY),
+  dropRepo: (store) => store.dropRepo(REPO),
+  countNodes: (store) => store.countNodes(REPO),
+  summarize: (store) => store.summarize(),
+  check: (store) => store.check(),
+};
+
+export function lifetime(subject: Subject): void {
+  const furnish = async () => {
+    await subject.applyGlobal(insertGlobal(idOf(20), { content: 'Redis for all' }), keep('key-3'));
+    await subject.apply(...FURNITURE);
+  };
+
+  test('everything that was acknowledged is there after reopening, and nothing else', async () => {
+    await furnish();
+    const before = await imageOf(subject.store);
+    expect(await imageOf(await subject.reopen())).toEqual(before);
+  });
+
+  test('a reopened store goes on where it was', async () => {
+    await furnish();
+    await subject.reopen();
+    await subject.apply(insert(idOf(9)));
+    expect(await subject.shownIn(VIEW)).toContain(idOf(9));
+  });
+
+  test('a plan under way while the store closes is there afterwards exactly when it was acknowledged', async () => {
+    const numbers = Array.from({ length: 20 }, (_, number) => number);
+    const applied = Promise.allSettled(numbers.map((number) => subject.apply(insert(idOf(number)))));
+    await subject.reopen();
+    const acknowledged = (await applied).flatMap(({ status }, number) =>
+      status === 'fulfilled' ? [idOf(number)] : [],
+    );
+    expect(await subject.shownIn(VIEW)).toEqual(acknowledged);
+  });
+
+  test.each(Object.entries(CALLS))('once closed, %s is refused and changes nothing', async (_, call) => {
+    await furnish();
+    const before = await imageOf(subject.store);
+    await subject.store.close();
+    await expect((async () => call(subject.store))()).rejects.toThrow(/closed/);
+    expect(await imageOf(await subject.reopen())).toEqual(before);
+  });
+
+  test('closing twice is closing once', async () => {
+    await subject.store.close();
+    await expect(subject.store.close()).resolves.toBeUndefined();
+  });
+
+  test('a store that can answer says so, and the check changes nothing', async () => {
+    await furnish();
+    const before = await imageOf(subject.store);
+    await expect(subject.store.check()).resolves.toBeUndefined();
+    expect(await imageOf(subject.store)).toEqual(before);
+  });
+
+  test('a summary names the engine and the place, and counts the repos', async () => {
+    await subject.store.apply(globalPlanOf(insertGlobal(idOf(1))));
+    expect(await subject.store.summarize()).toMatchObject({ repos: 0 });
+    await subject.apply(insert(idOf(2)));
+    const summary = await subject.store.summarize();
+    expect(summary.repos).toBe(1);
+    expect(summary.engine).not.toBe('');
+    expect(summary.location).not.toBe('');
+    expect(summary.openSpaces).toBeGreaterThanOrEqual(1);
+  });
+
+  test('an empty store is empty everywhere', async () => {
+    expect(await subject.store.countNodes(GLOBAL_SPACE)).toEqual([]);
+    expect(await subject.store.countNodes(REPO)).toEqual([]);
+    expect(await subject.shownIn(VIEW)).toEqual([]);
+  });
+}

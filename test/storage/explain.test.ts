@@ -1,0 +1,122 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { GLOBAL_SPACE, viewOf } from '../../src/domain/spaces.js';
+import { Connection } from '../../src/storage/sqlite/connection.js';
+import { temporaryDirectory } from '../support/directories.js';
+import { digestOf, idOf, insertGlobal, REPO } from '../support/plans.js';
+import { openSqliteStore } from '../support/sqlite.js';
+import { FURNITURE } from './conformance/atomicity.js';
+import { LABELS } from './conformance/subject.js';
+
+const SOURCES = new URL('../../src/storage/sqlite/', import.meta.url);
+
+/** Parts of statements, which stand in the select list of others. */
+const IS_FRAGMENT = /_COLUMNS$/;
+/** A plain INSERT looks nothing up; what its plan shows of other tables are checks for the case that a row was missing before. */
+const IS_STATEMENT = /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT[^;]*\bSELECT)\b/;
+
+const directory = temporaryDirectory();
+const connection = new Connection(directory.path('space.db'));
+afterAll(() => {
+  connection.close();
+  directory.remove();
+});
+
+/** What the engine would do, one line for each step. All parameters are null: they do not change the plan. */
+function planOf(sql: string): string[] {
+  const statement = connection.db.prepare(`EXPLAIN QUERY PLAN ${sql}`);
+  const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => name as string);
+  const places = sql.match(/\?/g) ?? [];
+  const rows =
+    names.length > 0
+      ? statement.all(Object.fromEntries(names.map((name) => [name, null])))
+      : statement.all(places.map(() => null));
+  return (rows as { detail: string }[]).map(({ detail }) => detail);
+}
+
+/** How the vocabulary of the index notes that it was asked for one term. */
+const ONE_TERM = 0x100;
+
+/** A step that reads a whole table, however large it is. */
+function isFullScan(step: string, sql: string): boolean {
+  if (/\bAUTOMATIC\b/.test(step)) return true;
+  const [, name] = /^SCAN (\S+)/.exec(step) ?? [];
+  if (name === undefined || step === 'SCAN CONSTANT ROW') return false;
+  // The caller's list, the queue of a recursion, and a table that has one row for each sort of node.
+  const isList = name === 'json_each' || new RegExp(`json_each\\([^)]*\\) AS ${name}\\b`).test(sql);
+  if (isList || new RegExp(`WITH RECURSIVE ${name}\\(`).test(sql) || name === 'node_counts') return false;
+  const [, number, constraint] = /VIRTUAL TABLE INDEX (\d+):(.*)$/.exec(step) ?? [];
+  return number === undefined || (constraint === '' && (Number(number) & ONE_TERM) === 0);
+}
+
+const fullScansOf = (sql: string): string[] => planOf(sql).filter((step) => isFullScan(step, sql));
+
+describe('no statement that a module hands out reads a whole table', async () => {
+  const modules = readdirSync(SOURCES).filter((file) => file.endsWith('.ts') && file !== 'schema.ts');
+  const statements: [string, string][] = [];
+  for (const file of modules) {
+    for (const [name, value] of Object.entries(await import(new URL(file, SOURCES).href))) {
+      if (typeof value === 'string' && /^[A-Z_]+$/.test(name) && IS_STATEMENT.test(value))
+        statements.push([name, value]);
+    }
+  }
+
+  test.each(statements)('%s', (_, sql) => {
+    expect(fullScansOf(sql)).toEqual([]);
+  });
+
+  test('among them are those of reading and searching', async () => {
+    const names = statements.map(([name]) => name);
+    for (const file of ['read.ts', 'search.ts']) {
+      const exported = Object.entries(await import(new URL(file, SOURCES).href));
+      const texts = exported.flatMap(([name, value]) => (typeof value === 'string' ? [name] : []));
+      expect(texts.filter((name) => !IS_FRAGMENT.test(name) && !names.includes(name))).toEqual([]);
+    }
+    expect(names.length).toBeGreaterThan(8);
+  });
+});
+
+describe('no statement that a store runs while everything is done once reads a whole table', () => {
+  const prepared = new Set<string>();
+  beforeAll(async () => {
+    const spy = vi.spyOn(Connection.prototype, 'statement');
+    const store = openSqliteStore(directory.path('memory.db'));
+    await store.apply({ space: GLOBAL_SPACE, changes: [insertGlobal(idOf(9))] });
+    await store.apply({ space: REPO, changes: FURNITURE });
+    const view = viewOf(REPO, { kinds: ['fact'], asOfMs: Date.now() });
+    await store.getMemories(view, [idOf(1)]);
+    await store.getBriefs(view, [idOf(1)]);
+    await store.findDuplicate(REPO, 'fact', digestOf('x'));
+    await store.countTerms(view, ['redi']);
+    await store.searchTerms(view, ['redi'], 10);
+    await store.findEdges(view, [idOf(1)], LABELS, 10);
+    await store.findNeighbours(view, [idOf(1)], LABELS, 10);
+    await store.findSuccessors(view, [idOf(3)]);
+    await store.sumVotes(view, [idOf(2)]);
+    await store.findVotes(viewOf(REPO), idOf(2), 10);
+    await store.findEvidence(view, idOf(3));
+    await store.findReply(REPO, 'key-1');
+    await store.countNodes(REPO);
+    await store.close();
+    for (const [sql] of spy.mock.calls) if (IS_STATEMENT.test(sql)) prepared.add(sql);
+    spy.mockRestore();
+  });
+
+  test('but for the question whether there is anything at all', () => {
+    const scanning = [...prepared].filter((sql) => fullScansOf(sql).length > 0);
+    expect(scanning).toEqual(['SELECT 1 FROM nodes LIMIT 1']);
+    expect(prepared.size).toBeGreaterThan(20);
+  });
+});
+
+test.each([
+  'SELECT * FROM nodes WHERE content = ?',
+  'SELECT count(*) FROM nodes',
+  'SELECT * FROM node_search',
+  "SELECT * FROM node_search WHERE terms = 'x'",
+  'SELECT * FROM node_search_terms WHERE doc = ?',
+  'SELECT * FROM nodes n JOIN memories m ON n.content = m.rationale',
+  'DELETE FROM evidence_refs WHERE created_at < ?',
+])('a statement that does read a whole table is noticed: %s', (sql) => {
+  expect(fullScansOf(sql)).not.toEqual([]);
+});

@@ -43,7 +43,8 @@ export const ReadRequest = named(
       as_of: Type.Optional(
         Type.String({
           format: 'date-time',
-          description: 'Answer as it would have been at this time: what was known, linked, voted and archived then',
+          description:
+            'Look from this time: what was known, linked, voted and archived then. Words are weighed as they are today.',
         }),
       ),
       max_tokens: Type.Optional(
@@ -115,7 +116,7 @@ export const PackItem = named(
               matched_terms: Type.Array(Type.String()),
             }),
           ),
-          utility_factor: Type.Optional(Type.Number({ description: 'From votes, within 5 % of 1' })),
+          utility_factor: Type.Number({ description: 'From votes, within 5 % of 1' }),
           anchor_score: Type.Optional(Type.Number()),
           link_weight: Type.Optional(Type.Number()),
           link_depth: Type.Optional(Type.Integer()),
@@ -217,7 +218,7 @@ const presentParts = (parts: ScoreParts) => ({
       matched_terms: [...parts.lexical.matchedTerms],
     },
   }),
-  ...(parts.utility !== undefined && { utility_factor: parts.utility }),
+  utility_factor: parts.utility,
   ...(parts.anchorScore !== undefined && { anchor_score: parts.anchorScore }),
   ...(parts.weight !== undefined && { link_weight: parts.weight }),
   ...(parts.depth !== undefined && { link_depth: parts.depth }),

@@ -51,7 +51,8 @@ export interface Item {
 
 export interface ScoreParts {
   readonly lexical?: LexicalScore;
-  readonly utility?: number;
+  /** 1 when nobody voted. */
+  readonly utility: number;
   readonly anchorScore?: number;
   readonly weight?: number;
   readonly depth?: number;
@@ -71,8 +72,9 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
 
   const view = viewOf(request.repoId, request);
   const direct = await findDirect(store, view, request);
-  const related = await expand(store, view, direct, request);
-  const items = await judgeStanding(store, view, [...direct, ...related.map(toCandidate)], request.factLinks);
+  const related = (await expand(store, view, direct, request)).map(toCandidate);
+  const candidates = [...direct, ...(await weighVotes(store, view, related))];
+  const items = await judgeStanding(store, view, candidates, request.factLinks);
   const tokensOf = request.tokensMax === null ? () => 0 : await tokenCounts(request.tokensMax);
   return pack(items, { mode: request.mode, items: request.limit, tokens: request.tokensMax }, tokensOf);
 }
@@ -97,24 +99,33 @@ async function findDirect(store: Store, view: View, request: ReadRequest): Promi
     scores: new Map([...matches].map(([id, match]) => [id, match.lexical.score])),
   };
   const fused = fuse([lexicalLane]);
-  const votes = await store.sumVotes(view, [...fused.keys()]);
-  return [...matches]
-    .map(([id, { memory, lexical }]): Candidate => {
-      const utility = utilityFactor(votes.get(id) ?? { count: 0, mean: 0 });
-      return {
-        id,
-        section: 'direct',
-        score: (fused.get(id) as number) * utility,
-        memory,
-        why: 'direct_match',
-        anchorId: null,
-        relationType: null,
-        parts: { lexical, utility },
-      };
-    })
-    .sort(byScore)
-    .slice(0, request.limit);
+  const found = [...matches].map(
+    ([id, { memory, lexical }]): Candidate => ({
+      id,
+      section: 'direct',
+      score: fused.get(id) as number,
+      memory,
+      why: 'direct_match',
+      anchorId: null,
+      relationType: null,
+      parts: { lexical, utility: 1 },
+    }),
+  );
+  return (await weighVotes(store, view, found)).sort(byScore).slice(0, request.limit);
 }
+
+/** What helped before counts a little more, and what misled a little less. */
+async function weighVotes(store: Store, view: View, candidates: readonly Candidate[]): Promise<Candidate[]> {
+  const votes = await store.sumVotes(view, idsOf(candidates));
+  return candidates.map((candidate) => {
+    const sum = votes.get(candidate.id);
+    if (!sum) return candidate;
+    const utility = utilityFactor(sum);
+    return { ...candidate, score: candidate.score * utility, parts: { ...candidate.parts, utility } };
+  });
+}
+
+const idsOf = (candidates: readonly Candidate[]): string[] => candidates.map((candidate) => candidate.id);
 
 function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -136,7 +147,7 @@ const toCandidate = (related: Related): Candidate => ({
   why: related.reason,
   anchorId: related.anchorId,
   relationType: related.relationType,
-  parts: { anchorScore: related.anchorScore, weight: related.weight, depth: related.depth },
+  parts: { anchorScore: related.anchorScore, weight: related.weight, depth: related.depth, utility: 1 },
 });
 
 /**

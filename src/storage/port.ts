@@ -21,7 +21,7 @@ export interface Store {
   getBriefs(view: View, ids: readonly string[]): Promise<MemoryBrief[]>;
   /** The memories of the space with this kind and text digest, oldest first, archived ones too. */
   findSameText(space: SpaceName, kind: string, textDigest: string): Promise<SameText[]>;
-  /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs. */
+  /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs: 0 when the view shows none of them. */
   countTerms(view: View, terms: readonly string[]): Promise<Corpus>;
   /**
    * Lexical candidates: memories in the view that hold at least one of `any`. Where a space has more than `poolSize`, the best by

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   byScore,
-  choosingTerms,
+  chooseTerms,
   fuse,
   inverseFrequency,
   isAdmitted,
@@ -117,8 +117,8 @@ test('a memory that holds none of the choosing terms could not have been let in'
     fc.property(situation, fc.constantFrom('ambient', 'targeted'), ({ corpus, counts, length }, mode) => {
       const postings = [...corpus.frequencies.values()].reduce((sum, frequency) => sum + frequency, 0);
       fc.pre(postings <= postingsMax);
-      const chosen = choosingTerms(mode, corpus, TERMS);
-      const others = new Map([...counts].filter(([term]) => !chosen.includes(term)));
+      const { any } = chooseTerms(mode, corpus, TERMS);
+      const others = new Map([...counts].filter(([term]) => !any.includes(term)));
       const match = lexicalScorer(corpus, TERMS)({ counts: others, length });
       expect(isAdmitted(mode, match)).toBe(false);
     }),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -119,6 +119,32 @@ describe('a store', () => {
     expect(left.every((name) => name.startsWith(basename(repoFileOf(file, 'acme/till'))))).toBe(true);
     expect(left).not.toEqual([]);
     await store.close();
+  });
+});
+
+describe('a path that cannot hold a store', () => {
+  const refusal = (path: string): unknown => {
+    try {
+      openSqliteStore(path);
+    } catch (error) {
+      return error;
+    }
+    return null;
+  };
+
+  test.each<[string, () => string]>([
+    ['because a file is where a directory should be', () => directory.path('file', 'memory.db')],
+    ['because it is a directory', () => directory.path('folder')],
+    ['because something else is in the file', () => directory.path('file')],
+  ])('%s is refused with a sentence that says so', (_, pathOf) => {
+    writeFileSync(directory.path('file'), 'not a database at all, but long enough to be taken for one'.repeat(100));
+    mkdirSync(directory.path('folder'));
+    expect(refusal(pathOf())).toMatchObject({
+      name: 'StoreUnavailable',
+      reason: 'unusable',
+      message: expect.stringContaining(pathOf()),
+    });
+    expect(readFileSync(directory.path('file'), 'utf8')).toMatch(/^not a database/);
   });
 });
 

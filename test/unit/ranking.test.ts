@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   byScore,
   type Corpus,
-  choosingTerms,
+  chooseTerms,
   fuse,
   inverseFrequency,
   isAdmitted,
@@ -119,21 +119,24 @@ describe('the terms that choose candidates', () => {
 
   test('are those that the corpus knows, the rarest first', () => {
     const corpus = corpusOf(10, { common: 4, rare: 1, middle: 2, unheard: 0 });
-    expect(choosingTerms('targeted', corpus, ['common', 'rare', 'middle', 'unheard'])[0]).toBe('rare');
-    expect(choosingTerms('targeted', corpus, ['common', 'rare', 'middle', 'unheard'])).not.toContain('unheard');
-    expect(choosingTerms('targeted', corpus, ['unheard'])).toEqual([]);
-    expect(choosingTerms('targeted', corpus, [])).toEqual([]);
+    const { any, also } = chooseTerms('targeted', corpus, ['common', 'rare', 'middle', 'unheard']);
+    expect([...any, ...also]).toEqual(['rare', 'middle', 'common']);
+    expect(any[0]).toBe('rare');
   });
 
-  test('leave out those that could not let a memory in by themselves', () => {
+  test.each([[['unheard']], [[]]])('are none for %j', (terms) => {
+    expect(chooseTerms('targeted', corpusOf(10, { unheard: 0 }), terms)).toEqual({ any: [], also: [] });
+  });
+
+  test('are only welcome besides where they could not let a memory in by themselves', () => {
     const corpus = corpusOf(1_000, { rare: 1, common: 900 });
-    expect(choosingTerms('targeted', corpus, ['common', 'rare'])).toEqual(['rare']);
+    expect(chooseTerms('targeted', corpus, ['common', 'rare'])).toEqual({ any: ['rare'], also: ['common'] });
   });
 
-  test('leave out those whose lists are too long to walk, but never all', () => {
+  test('are only welcome besides where their lists are too long to walk, but never all of them', () => {
     const corpus = corpusOf(1_000_000, { one: 3_000, two: 3_500, three: 900_000 });
-    expect(choosingTerms('targeted', corpus, ['one', 'two', 'three'])).toEqual(['one']);
-    expect(choosingTerms('targeted', corpus, ['three'])).toEqual(['three']);
+    expect(chooseTerms('targeted', corpus, ['one', 'two', 'three'])).toEqual({ any: ['one'], also: ['two', 'three'] });
+    expect(chooseTerms('targeted', corpus, ['three'])).toEqual({ any: ['three'], also: [] });
   });
 });
 

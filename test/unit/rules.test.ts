@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  checkDistinct,
   checkQuery,
   checkReference,
   checkRepoId,
@@ -180,6 +181,26 @@ describe('a reference', () => {
     const [violation] = checkReference({ ...reference, id: 'x'.repeat(10_000) }, undefined);
     expect(violation?.message.length).toBeLessThan(200);
   });
+});
+
+test.each<[string[], string[]]>([
+  [[], []],
+  [['a', 'b', 'c'], []],
+  [['a', 'b', 'a'], ['field-2']],
+  [
+    ['a', 'a', 'a'],
+    ['field-1', 'field-2'],
+  ],
+])('an update that names the memories %j names these again: %j', (ids, fields) => {
+  const references = ids.map((_, index) => ({
+    field: `field-${index}`,
+    id: `@${index}`,
+    kind: null,
+    fromGlobal: false,
+  }));
+  const violations = checkDistinct(references, ids);
+  expect(violations.map(({ field }) => field)).toEqual(fields);
+  for (const { code } of violations) expect(code).toBe('integrity_error');
 });
 
 test('a failed gate names itself and every violation', () => {

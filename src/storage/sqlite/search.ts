@@ -6,9 +6,16 @@ import { BRIEF_COLUMNS, type BriefRow, toBrief } from './read.js';
 import type { Spaces } from './spaces.js';
 import { VISIBLE, visibility } from './visibility.js';
 
-export const CORPUS = 'SELECT sum(nodes) AS documents, sum(terms) AS terms FROM node_counts';
+export const CORPUS = `
+  SELECT sum(nodes) AS documents, sum(terms) AS terms, ifnull(sum(nodes) FILTER (WHERE tier = 'archive'), 0) AS archived
+  FROM node_counts`;
 
 export const TERM_FREQUENCY = 'SELECT doc FROM node_search_terms WHERE term = ?';
+
+/** Whether anybody who holds a term is visible. Of a common term the first thousand speak for all. */
+export const VISIBLE_HOLDER = `
+  SELECT 1 FROM (SELECT rowid AS seq FROM node_search WHERE node_search MATCH @match LIMIT 1000) AS holder
+  CROSS JOIN nodes n ON n.seq = holder.seq WHERE ${VISIBLE} LIMIT 1`;
 
 /** Ordered by the function and not by the hidden `rank` column, which is slower. */
 export const BEST_MATCHES = `
@@ -31,11 +38,11 @@ export function countTerms(spaces: Spaces, view: View, terms: readonly string[])
       space,
       (connection) => {
         if (connection.isEmpty()) return;
-        const sums = connection.get<{ documents: number; terms: number }>(CORPUS);
-        corpus.documents += sums?.documents ?? 0;
-        corpus.terms += sums?.terms ?? 0;
+        const sums = connection.get<CorpusRow>(CORPUS) as CorpusRow;
+        corpus.documents += sums.documents;
+        corpus.terms += sums.terms;
         for (const term of terms) {
-          const frequency = frequencyOf(connection, term);
+          const frequency = frequencyOf(connection, view, term, sums.archived > 0);
           corpus.frequencies.set(term, (corpus.frequencies.get(term) ?? 0) + frequency);
         }
       },
@@ -45,14 +52,28 @@ export function countTerms(spaces: Spaces, view: View, terms: readonly string[])
   return corpus;
 }
 
+interface CorpusRow {
+  documents: number;
+  terms: number;
+  archived: number;
+}
+
 /** As many as a space keeps in mind; a burst of odd questions must not grow the process. */
 const FREQUENCIES_KEPT_MAX = 2_000;
 
-function frequencyOf(connection: Connection, term: string): number {
+/** A term that only hidden memories hold is unknown to the view: it must not bar those that are visible. */
+function frequencyOf(connection: Connection, view: View, term: string, hasArchived: boolean): number {
+  const isUsual = view.kinds === null && view.asOfMs === null && !view.includeArchived;
   const { termFrequencies: kept } = connection;
-  let frequency = kept.get(term);
-  if (frequency === undefined) {
-    frequency = connection.rows<[number]>(TERM_FREQUENCY, term)[0]?.[0] ?? 0;
+  const known = isUsual ? kept.get(term) : undefined;
+  if (known !== undefined) return known;
+  let frequency = connection.rows<[number]>(TERM_FREQUENCY, term)[0]?.[0] ?? 0;
+  const mayHide = isUsual ? hasArchived : view.kinds !== null || view.asOfMs !== null;
+  if (frequency > 0 && mayHide) {
+    const holder = connection.get(VISIBLE_HOLDER, { ...visibility(view), match: matchAny([term]) });
+    if (holder === undefined) frequency = 0;
+  }
+  if (isUsual) {
     if (kept.size >= FREQUENCIES_KEPT_MAX) kept.clear();
     kept.set(term, frequency);
   }

@@ -67,7 +67,7 @@ test('a direct match is explained by its words and votes, what was reached by th
     expect(Object.keys(partsOf(item)).sort()).toEqual(['lexical', 'utility_factor']);
   }
   for (const item of [...pack.explicit_related, ...pack.implicit_related]) {
-    expect(Object.keys(partsOf(item)).sort()).toEqual(['anchor_score', 'link_depth', 'link_weight']);
+    expect(Object.keys(partsOf(item)).sort()).toEqual(['anchor_score', 'link_depth', 'link_weight', 'utility_factor']);
     const anchor = allItems(pack).find((other) => other.memory_id === item.anchor_memory_id);
     expect(partsOf(item).anchor_score).toBe(anchor?.score);
   }

@@ -97,3 +97,17 @@ test('a dry run of a vote moves nothing', async () => {
   await service.http.post('/memory/update').send(body).expect(200);
   expect(factorOf((await direct(repoId, 'dotterel'))[0])).toBe(1);
 });
+
+test('of two solutions reached from their problem, the one that helped comes first', async () => {
+  const repoId = newRepo();
+  const problemId = await problemIn(repoId);
+  const tried = (text: string): Promise<string> =>
+    remember(service, { text, kind: 'solution', links: { problem_id: problemId } }, repoId);
+  const earlierId = await tried('Turn it off and on');
+  const laterId = await tried('Replace the fuse');
+  const reached = async (): Promise<string[]> =>
+    idsIn((await recall(service, 'something went wrong', {}, repoId)).explicit_related);
+  expect(await reached()).toEqual([earlierId, laterId]);
+  await vote(repoId, laterId, problemId, 1);
+  expect(await reached()).toEqual([laterId, earlierId]);
+});

@@ -102,11 +102,16 @@ export function atomicity(subject: Subject): void {
   describe('a duplicate is a live, current memory of the same kind and text in the same space', () => {
     const original = insert(idOf(3), { content: 'Redis port is 6379' });
     const again = insert(idOf(6), { content: 'redis port IS 6379' }, true);
-    const digest = digestOf('Redis port is 6379');
+    const sameText = (space = REPO) => subject.store.findSameText(space, 'fact', digestOf('Redis port is 6379'));
+    const replaced = [
+      insert(idOf(4)),
+      insert(idOf(5), { kind: 'change' }),
+      link('fact_update', [idOf(5), idOf(3), idOf(4)]),
+    ];
 
     test('it is found, and refused', async () => {
       await subject.apply(original);
-      expect(await subject.store.findDuplicate(REPO, 'fact', digest)).toBe(idOf(3));
+      expect(await sameText()).toEqual([{ id: idOf(3), archived: false, superseded: false }]);
       expect((await expectConflict(subject.apply(again), 'duplicate')).id).toBe(idOf(3));
     });
 
@@ -119,41 +124,48 @@ export function atomicity(subject: Subject): void {
       expect(await subject.shownIn(viewOf(REPO))).toEqual([idOf(3), idOf(6)]);
     });
 
-    const notDuplicates: [string, Change[]][] = [
-      ['an archived one', [original, move(idOf(3))]],
-      ['one of another kind', [insert(idOf(3), { kind: 'preference', content: 'Redis port is 6379' })]],
-      [
-        'a fact that was replaced',
-        [
-          original,
-          insert(idOf(4)),
-          insert(idOf(5), { kind: 'change' }),
-          link('fact_update', [idOf(5), idOf(3), idOf(4)]),
-        ],
-      ],
-    ];
-    test.each(notDuplicates)('%s is none', async (_, changes) => {
-      await subject.apply(...changes);
-      expect(await subject.store.findDuplicate(REPO, 'fact', digest)).toBeNull();
+    test('an archived one is none', async () => {
+      await subject.apply(original, move(idOf(3)));
+      expect(await sameText()).toEqual([{ id: idOf(3), archived: true, superseded: false }]);
       await subject.apply(again);
     });
 
-    test('one that came back from the archive is one again', async () => {
-      await subject.apply(original, move(idOf(3)), move(idOf(3), { from: 'archive', to: 'longterm' }));
-      expect(await subject.store.findDuplicate(REPO, 'fact', digest)).toBe(idOf(3));
+    test('a fact that was replaced is none', async () => {
+      await subject.apply(original, ...replaced);
+      expect(await sameText()).toEqual([{ id: idOf(3), archived: false, superseded: true }]);
+      await subject.apply(again);
     });
 
-    test('the fact that replaced another is one', async () => {
-      await subject.apply(insert(idOf(4)), insert(idOf(5), { kind: 'change' }), original);
-      await subject.apply(link('fact_update', [idOf(5), idOf(4), idOf(3)]));
-      expect(await subject.store.findDuplicate(REPO, 'fact', digest)).toBe(idOf(3));
+    test('one of another kind is none', async () => {
+      await subject.apply(insert(idOf(3), { kind: 'preference', content: 'Redis port is 6379' }));
+      expect(await sameText()).toEqual([]);
+      await subject.apply(again);
     });
 
     test('one in another repo or in the global space is none', async () => {
       await subject.applyIn(OTHER_REPO, insert(idOf(3), { repoId: OTHER_REPO, content: 'Redis port is 6379' }));
       await subject.applyGlobal(insert(idOf(7), { scope: 'global', content: 'Redis port is 6379' }));
-      expect(await subject.store.findDuplicate(REPO, 'fact', digest)).toBeNull();
+      expect(await sameText()).toEqual([]);
       await subject.apply(again);
+    });
+
+    test('one that came back from the archive is one again', async () => {
+      await subject.apply(original, move(idOf(3)), move(idOf(3), { from: 'archive', to: 'longterm' }));
+      await expectConflict(subject.apply(again), 'duplicate');
+    });
+
+    test('the fact that replaced another is one', async () => {
+      await subject.apply(insert(idOf(4)), insert(idOf(5), { kind: 'change' }), original);
+      await subject.apply(link('fact_update', [idOf(5), idOf(4), idOf(3)]));
+      await expectConflict(subject.apply(again), 'duplicate');
+    });
+
+    test('all of the same text are found, the oldest first', async () => {
+      await subject.apply({ ...again, refuseDuplicate: false }, original, ...replaced, move(idOf(6)));
+      expect(await sameText()).toEqual([
+        { id: idOf(6), archived: true, superseded: false },
+        { id: idOf(3), archived: false, superseded: true },
+      ]);
     });
   });
 }

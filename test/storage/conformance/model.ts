@@ -41,7 +41,9 @@ async function expectSame(store: Store, model: PlainStore, view: View, ids: read
     documents: corpus.documents,
     terms: corpus.terms,
     frequencies: TERMS.map((term) => corpus.frequencies.get(term) ?? 0),
-    candidateIds: sortedIds((await store.searchTerms(view, TERMS, MANY)).map(({ memory }) => memory)),
+    candidateIds: sortedIds(
+      (await store.searchTerms(view, { any: TERMS, also: [] }, MANY)).map(({ memory }) => memory),
+    ),
   }).toEqual({ ...expected, candidateIds: [...expected.candidateIds].sort() });
   const sums = await store.sumVotes(view, ids);
   for (const id of ids) {
@@ -58,10 +60,8 @@ async function expectSameInSpace(store: Store, model: PlainStore, space: string)
   expect(sortedRows(await store.countNodes(space))).toEqual(sortedRows(model.countNodes(space)));
   for (const kind of KINDS) {
     for (const text of TEXTS) {
-      const duplicates = model.duplicates(space, kind, digestOf(text));
-      const duplicate = await store.findDuplicate(space, kind, digestOf(text));
-      if (duplicate === null) expect(duplicates).toEqual([]);
-      else expect(duplicates).toContain(duplicate);
+      const found = await store.findSameText(space, kind, digestOf(text));
+      expect(found).toEqual(model.findSameText(space, kind, digestOf(text)));
     }
   }
 }
@@ -85,7 +85,7 @@ export function model(subject: Subject): void {
         for (const options of [{ includeArchived: true }, { includeGlobal: false }, { kinds: ['fact'] }, { asOfMs }])
           await expectSame(subject.store, plain, viewOf(repoId, options), ids);
         for (const key of KEYS)
-          expect((await subject.store.findReply(repoId, key))?.reply).toBe(plain.findReply(repoId, key)?.reply);
+          expect((await subject.store.findReply(repoId, key, 0))?.reply).toBe(plain.findReply(repoId, key, 0)?.reply);
       }
       for (const space of SPACES) await expectSameInSpace(subject.store, plain, space);
     });

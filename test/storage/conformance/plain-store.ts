@@ -9,7 +9,7 @@ import type {
 } from '../../../src/domain/changes.js';
 import { edgeKey } from '../../../src/domain/links.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../../src/domain/spaces.js';
-import { ApplyConflict, type StoredMemory } from '../../../src/storage/port.js';
+import { ApplyConflict, type SameText, type StoredMemory } from '../../../src/storage/port.js';
 
 interface Attached {
   readonly ownerId: string;
@@ -56,9 +56,8 @@ export class PlainStore {
     );
   }
 
-  /** All that may be answered: which one of several duplicates is found is not promised. */
-  duplicates(name: SpaceName, kind: string, textDigest: string): string[] {
-    return duplicatesIn(this.#of(name), kind, textDigest);
+  findSameText(name: SpaceName, kind: string, textDigest: string): SameText[] {
+    return sameTextIn(this.#of(name), kind, textDigest);
   }
 
   searchTerms(view: View, terms: readonly string[]) {
@@ -107,10 +106,10 @@ export class PlainStore {
       .map(({ ref }) => ref);
   }
 
-  findReply(repoId: string, key: string): RememberReply | undefined {
+  findReply(repoId: string, key: string, sinceMs: number): RememberReply | undefined {
     return [repoId, GLOBAL_SPACE]
       .flatMap((name) => this.#of(name).replies)
-      .find((kept) => kept.repoId === repoId && kept.key === key);
+      .find((kept) => kept.repoId === repoId && kept.key === key && kept.atMs >= sinceMs);
   }
 
   countNodes(name: SpaceName): { form: string; kind: string; tier: string; nodes: number }[] {
@@ -155,7 +154,10 @@ export class PlainStore {
         return;
       case 'remember_reply':
         space.replies = space.replies.filter(({ atMs }) => atMs >= change.forgetBeforeMs);
-        if (space.replies.some(({ repoId, key }) => repoId === change.repoId && key === change.key))
+        if (
+          this.findReply(change.repoId, change.key, change.forgetBeforeMs) ||
+          space.replies.some(({ repoId, key }) => repoId === change.repoId && key === change.key)
+        )
           throw new ApplyConflict('key_taken', change.key);
         space.replies.push(change);
     }
@@ -198,22 +200,19 @@ function refuseCircle(space: Space, change: InsertEdge): void {
   }
 }
 
-function duplicatesIn(space: Space, kind: string, textDigest: string): string[] {
+function sameTextIn(space: Space, kind: string, textDigest: string): SameText[] {
   const isReplaced = (id: string): boolean =>
-    space.edges.some(
-      ({ label, members }) =>
-        label === 'fact_update' && members.some(({ nodeId, role }) => nodeId === id && role === 'object'),
-    );
+    space.edges.some((edge) => edge.label === 'fact_update' && memberOf(edge, 'object') === id);
   return space.memories
     .map(({ stored }) => stored)
-    .filter((memory) => memory.kind === kind && memory.textDigest === textDigest && memory.tier !== 'archive')
-    .map(({ id }) => id)
-    .filter((id) => !isReplaced(id));
+    .filter((memory) => memory.kind === kind && memory.textDigest === textDigest)
+    .map(({ id, tier }) => ({ id, archived: tier === 'archive', superseded: isReplaced(id) }));
 }
 
 function insertMemory(space: Space, { memory, terms, refuseDuplicate }: InsertMemory): void {
-  const [duplicate] = duplicatesIn(space, memory.kind, memory.textDigest);
-  if (refuseDuplicate && duplicate !== undefined) throw new ApplyConflict('duplicate', duplicate);
+  const same = sameTextIn(space, memory.kind, memory.textDigest);
+  const duplicate = same.find(({ archived, superseded }) => !archived && !superseded);
+  if (refuseDuplicate && duplicate) throw new ApplyConflict('duplicate', duplicate.id);
   space.memories.push({ stored: { ...memory, archived: false, archivedFrom: null }, terms });
 }
 

@@ -3,7 +3,7 @@ import { idOf, insert, keep, OTHER_REPO, REPO, START_MS } from '../../support/pl
 import { expectConflict, type Subject } from './subject.js';
 
 export function replies(subject: Subject): void {
-  const found = (key: string, repoId = REPO) => subject.store.findReply(repoId, key);
+  const found = (key: string, repoId = REPO, sinceMs = 0) => subject.store.findReply(repoId, key, sinceMs);
 
   test('an unknown key has no reply', async () => {
     expect(await found('key-1')).toBeNull();
@@ -37,6 +37,28 @@ export function replies(subject: Subject): void {
     expect((await found('key-1'))?.reply).toBe('shop');
     expect((await found('key-1', OTHER_REPO))?.reply).toBe('till');
     expect(await found('key-1', 'acme/third')).toBeNull();
+  });
+
+  test('a key that guards a write of global scope guards the repo too, and the other way round', async () => {
+    await subject.applyGlobal(keep('key-1'));
+    await expectConflict(subject.apply(insert(idOf(1)), keep('key-1')), 'key_taken');
+    await subject.apply(keep('key-2'));
+    await expectConflict(subject.applyGlobal(keep('key-2')), 'key_taken');
+    await subject.applyIn(OTHER_REPO, keep('key-1', { repoId: OTHER_REPO }));
+    await subject.applyGlobal(keep('key-3', { repoId: OTHER_REPO }));
+  });
+
+  test('a reply that is older than asked for is not found', async () => {
+    await subject.apply(keep('key-1', { atMs: START_MS }));
+    expect(await found('key-1', REPO, START_MS)).not.toBeNull();
+    expect(await found('key-1', REPO, START_MS + 1)).toBeNull();
+  });
+
+  test('a reply in the other space that is too old to be kept bars no one', async () => {
+    await subject.applyGlobal(keep('key-1', { reply: 'first' }));
+    const later = { atMs: START_MS + 10, forgetBeforeMs: START_MS + 5 };
+    await subject.apply(keep('key-1', { reply: 'second', ...later }));
+    expect((await found('key-1', REPO, START_MS + 5))?.reply).toBe('second');
   });
 
   test('replies are forgotten once a later plan says from when on they are kept', async () => {

@@ -30,17 +30,17 @@ export function repos(subject: Subject): void {
   test('no read founds a repo', async () => {
     const view = viewOf('acme/unknown', { includeArchived: true });
     await subject.store.getMemories(view, [idOf(1)]);
-    await subject.store.findDuplicate('acme/unknown', 'fact', digestOf('x'));
+    await subject.store.findSameText('acme/unknown', 'fact', digestOf('x'));
     await subject.store.getBriefs(view, [idOf(1)]);
     await subject.store.countTerms(view, ['x']);
-    await subject.store.searchTerms(view, ['x'], MANY);
+    await subject.store.searchTerms(view, { any: ['x'], also: [] }, MANY);
     await subject.store.findEdges(view, [idOf(1)], LABELS, MANY);
     await subject.store.findNeighbours(view, [idOf(1)], LABELS, MANY);
     await subject.store.findSuccessors(view, [idOf(1)]);
     await subject.store.sumVotes(view, [idOf(1)]);
     await subject.store.findVotes(view, idOf(1), MANY);
     await subject.store.findEvidence(view, idOf(1));
-    await subject.store.findReply('acme/unknown', 'key-1');
+    await subject.store.findReply('acme/unknown', 'key-1', 0);
     await subject.store.countNodes('acme/unknown');
     await subject.store.dropRepo('acme/unknown');
     expect(await listed()).toEqual([]);
@@ -123,7 +123,7 @@ export function repos(subject: Subject): void {
       expect(await subject.shownIn(view)).toEqual([idOf(9)]);
       expect(await subject.store.findEdges(view, [idOf(0), idOf(9)], LABELS, MANY)).toEqual([]);
       expect(await subject.store.findEvidence(view, idOf(0))).toEqual([]);
-      expect(await subject.store.findReply(REPO, 'key-1')).toBeNull();
+      expect(await subject.store.findReply(REPO, 'key-1', 0)).toBeNull();
       expect(await subject.store.countNodes(REPO)).toEqual([]);
       expect((await subject.store.countTerms(view, ['redi'])).documents).toBe(1);
     });
@@ -135,7 +135,7 @@ export function repos(subject: Subject): void {
       expect(await subject.shownIn(view)).toEqual([idOf(1), idOf(9)]);
       expect(await subject.store.findEdges(view, [idOf(9)], LABELS, MANY)).toHaveLength(1);
       expect(await subject.store.findEvidence(view, idOf(1))).toEqual(['a']);
-      expect(await subject.store.findReply(OTHER_REPO, 'key-1')).not.toBeNull();
+      expect(await subject.store.findReply(OTHER_REPO, 'key-1', 0)).not.toBeNull();
     });
 
     test('is gone for good, after reopening too', async () => {

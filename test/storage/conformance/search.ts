@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ChosenTerms } from '../../../src/domain/ranking.js';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
 import { indexTerms } from '../../../src/domain/terms.js';
 import { idOf, insert, insertGlobal, link, move, OTHER_REPO, REPO, START_MS } from '../../support/plans.js';
@@ -8,7 +9,7 @@ const POOL = 100;
 
 export function search(subject: Subject): void {
   const found = async (terms: readonly string[], pool = POOL, view = viewOf(REPO)): Promise<string[]> =>
-    (await subject.store.searchTerms(view, terms, pool)).map(({ memory }) => memory.id).sort();
+    (await subject.store.searchTerms(view, { any: terms, also: [] }, pool)).map(({ memory }) => memory.id).sort();
   const corpusOf = async (terms: readonly string[], view = viewOf(REPO)) => {
     const corpus = await subject.store.countTerms(view, terms);
     return {
@@ -42,7 +43,7 @@ export function search(subject: Subject): void {
   test('hands out each candidate with its memory in brief, its terms between single blanks, and its length', async () => {
     await subject.apply(insert(idOf(1), { content: 'Redis port, redis port 6380' }));
     const [memory] = await subject.store.getBriefs(viewOf(REPO), [idOf(1)]);
-    expect(await subject.store.searchTerms(viewOf(REPO), ['redi'], POOL)).toEqual([
+    expect(await subject.store.searchTerms(viewOf(REPO), { any: ['redi'], also: [] }, POOL)).toEqual([
       { memory, terms: ' redi port redi port 6380 ', length: 5 },
     ]);
   });
@@ -75,6 +76,24 @@ export function search(subject: Subject): void {
     expect(await found(['redi'], 3)).toEqual([0, 1, 2].map(idOf));
   });
 
+  test('beside the best it gives some that hold one of the other terms too', async () => {
+    const numbers = Array.from({ length: 20 }, (_, number) => number);
+    await subject.apply(
+      ...numbers.map((number) => insert(idOf(number), { content: 'redis' })),
+      insert(idOf(30), { content: 'redis is mentioned in a longer note about the cart' }),
+      insert(idOf(31), { content: 'cart' }),
+    );
+    const search = (terms: ChosenTerms) => subject.store.searchTerms(viewOf(REPO), terms, 5);
+    const idsOf = async (terms: ChosenTerms) => (await search(terms)).map(({ memory }) => memory.id);
+    expect(await idsOf({ any: ['redi'], also: [] })).not.toContain(idOf(30));
+    const both = await idsOf({ any: ['redi'], also: ['cart'] });
+    expect(both).toContain(idOf(30));
+    expect(both).not.toContain(idOf(31));
+    expect(new Set(both).size).toBe(both.length);
+    expect(both.length).toBeLessThanOrEqual(10);
+    expect(await idsOf({ any: [], also: ['cart'] })).toEqual([]);
+  });
+
   test('each space gives its own best, so that a large one does not drown a small one', async () => {
     await subject.apply(...[1, 2, 3, 4, 5].map((number) => insert(idOf(number), { content: 'redis' })));
     await subject.applyGlobal(insertGlobal(idOf(6), { content: 'redis is mentioned in a longer note' }));
@@ -84,10 +103,9 @@ export function search(subject: Subject): void {
 
   test('gives the same candidates in the same order every time, equal ones too', async () => {
     await subject.apply(...Array.from({ length: 20 }, (_, number) => insert(idOf(number), { content: 'redis port' })));
-    const first = await subject.store.searchTerms(viewOf(REPO), ['redi', 'port'], 10);
-    expect(first).toHaveLength(10);
-    for (let round = 0; round < 3; round++)
-      expect(await subject.store.searchTerms(viewOf(REPO), ['redi', 'port'], 10)).toEqual(first);
+    const search = () => subject.store.searchTerms(viewOf(REPO), { any: ['redi'], also: ['port'] }, 10);
+    const first = await search();
+    for (let round = 0; round < 3; round++) expect(await search()).toEqual(first);
   });
 
   describe('the corpus', () => {

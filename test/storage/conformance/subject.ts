@@ -73,7 +73,7 @@ export async function imageOf(store: Store): Promise<unknown> {
     [REPO, OTHER_REPO].map(async (repoId) => {
       const view = viewOf(repoId, { includeArchived: true });
       const corpus = await store.countTerms(view, TERMS);
-      const candidates = await store.searchTerms(view, TERMS, NO_LIMIT);
+      const candidates = await store.searchTerms(view, { any: TERMS, also: [] }, NO_LIMIT);
       return {
         memories: (await store.getMemories(view, ALL_IDS)).sort(byId),
         briefs: (await store.getBriefs(view, ALL_IDS)).sort(byId),
@@ -85,7 +85,7 @@ export async function imageOf(store: Store): Promise<unknown> {
         evidence: await Promise.all(ALL_IDS.map((id) => store.findEvidence(view, id))),
         corpus: [corpus.documents, corpus.terms, TERMS.map((term) => corpus.frequencies.get(term) ?? 0)],
         candidates: candidates.map(({ memory, terms }) => [memory.id, terms]).sort(),
-        replies: await Promise.all(KEYS.map((key) => store.findReply(repoId, key))),
+        replies: await Promise.all(KEYS.map((key) => store.findReply(repoId, key, 0))),
         counts: sortedRows(await store.countNodes(repoId)),
       };
     }),

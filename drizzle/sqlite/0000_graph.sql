@@ -8,7 +8,7 @@ CREATE TABLE `edge_evidence` (
 );
 --> statement-breakpoint
 CREATE TABLE `evidence_refs` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`repo_id` text NOT NULL,
 	`ref` text NOT NULL,
 	`created_at` integer NOT NULL,
@@ -17,7 +17,7 @@ CREATE TABLE `evidence_refs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `evidence_refs_ref` ON `evidence_refs` (`repo_id`,`ref`);--> statement-breakpoint
 CREATE TABLE `evolution_log` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`at` integer NOT NULL,
 	`operation` text NOT NULL,
 	`repo_id` text NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE `evolution_nodes` (
 );
 --> statement-breakpoint
 CREATE TABLE `hyperedges` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`repo_id` text NOT NULL,
 	`type` text NOT NULL,
@@ -104,7 +104,7 @@ CREATE TABLE `node_evidence` (
 );
 --> statement-breakpoint
 CREATE TABLE `nodes` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`form` text NOT NULL,
 	`kind` text,
@@ -135,7 +135,7 @@ CREATE TABLE `repos` (
 );
 --> statement-breakpoint
 CREATE TABLE `utility_observations` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`repo_id` text NOT NULL,
 	`memory_seq` integer NOT NULL,

@@ -50,6 +50,7 @@ export async function expand(
   anchors: readonly Anchor[],
   options: ExpansionOptions,
 ): Promise<Related[]> {
+  if (anchors.length === 0) return [];
   const labels = [
     ...(options.problemLinks ? ['attempts'] : []),
     ...(options.factLinks ? ['fact_update'] : []),

@@ -72,7 +72,7 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
 
   const view = viewOf(request.repoId, request);
   const direct = await findDirect(store, view, request);
-  const related = (await expand(store, view, direct, request)).map(toCandidate);
+  const related = await findRelated(store, view, direct, request);
   const candidates = [...direct, ...(await weighVotes(store, view, related))];
   const items = await judgeStanding(store, view, candidates, request.factLinks);
   const tokensOf = request.tokensMax === null ? () => 0 : await tokenCounts(request.tokensMax);
@@ -137,6 +137,23 @@ function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[])
     if (count > 0) counts.set(term, count);
   }
   return counts;
+}
+
+/**
+ * The better half of the matches brings its neighbours first; what is reached from the other half scores less than all of these,
+ * so it is looked for only when there is room left.
+ */
+async function findRelated(
+  store: Store,
+  view: View,
+  direct: readonly Candidate[],
+  request: ReadRequest,
+): Promise<Candidate[]> {
+  const half = Math.ceil(request.limit / 2);
+  const related = await expand(store, view, direct.slice(0, half), request);
+  const found = new Set([...idsOf(direct), ...related.map(({ memory }) => memory.id)]);
+  if (found.size < request.limit) related.push(...(await expand(store, view, direct.slice(half), request)));
+  return related.map(toCandidate);
 }
 
 const toCandidate = (related: Related): Candidate => ({

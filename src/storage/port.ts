@@ -19,7 +19,7 @@ export interface Store {
   getMemories(view: View, ids: readonly string[]): Promise<StoredMemory[]>;
   /** The same, as far as an answer to a question shows it. */
   getBriefs(view: View, ids: readonly string[]): Promise<MemoryBrief[]>;
-  /** The memories of the space with this kind and text digest, oldest first, archived ones too. */
+  /** The memories of the space with this kind and text digest: those that stand first, archived and superseded ones too. */
   findSameText(space: SpaceName, kind: string, textDigest: string): Promise<SameText[]>;
   /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs: 0 when the view shows none of them. */
   countTerms(view: View, terms: readonly string[]): Promise<Corpus>;

@@ -18,7 +18,11 @@ beforeEach(() => {
   directory = temporaryDirectory();
   file = directory.path('memory.db');
 });
-afterEach(() => directory.remove());
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  directory.remove();
+});
 
 /** The error of opening the store a second time. */
 function refusal(path: string): StoreUnavailable {
@@ -84,6 +88,7 @@ async function openElsewhere(): Promise<{ child: ChildProcess; said: string }> {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  children.push(child);
   const [chunk] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   return { child, said: chunk.toString().trim() };
 }

@@ -219,7 +219,7 @@ describe('nobody but the owner', () => {
     await store.close();
   });
 
-  test('is kept from a directory that was there before: that is left as it was', async () => {
+  test('may read the files in a directory that was there before, though that is left as it was', async () => {
     mkdirSync(directory.path('mine'), { mode: 0o755 });
     const store = openSqliteStore(directory.path('mine', 'memory.db'));
     expect(modeOf(directory.path('mine'))).toBe('755');

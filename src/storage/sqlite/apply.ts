@@ -40,20 +40,37 @@ export interface Elsewhere {
   hasReply(repoId: string, key: string, sinceMs: number): boolean;
 }
 
+/** What is still to be put into the search index. Every savepoint flushes the index, so it waits for the end of the transaction. */
+export interface SearchRow {
+  readonly seq: number | bigint;
+  readonly terms: readonly string[];
+}
+
 /** Carries one plan's changes out, inside a transaction that the caller holds. Each change writes its own line of the log. */
-export function applyChanges(connection: Connection, changes: readonly Change[], elsewhere: Elsewhere): void {
-  new Application(connection, elsewhere).run(changes);
+export function applyChanges(
+  connection: Connection,
+  changes: readonly Change[],
+  elsewhere: Elsewhere,
+): readonly SearchRow[] {
+  return new Application(connection, elsewhere).run(changes);
+}
+
+export function indexRows(connection: Connection, rows: readonly SearchRow[]): void {
+  for (const { seq, terms } of rows) {
+    connection.run('INSERT INTO node_search (rowid, terms) VALUES (?, ?)', seq, ` ${terms.join(' ')} `);
+  }
 }
 
 class Application {
   readonly #inserted = new Set<string>();
+  readonly #searchRows: SearchRow[] = [];
 
   constructor(
     private readonly connection: Connection,
     private readonly elsewhere: Elsewhere,
   ) {}
 
-  run(changes: readonly Change[]): void {
+  run(changes: readonly Change[]): readonly SearchRow[] {
     for (const change of changes) {
       switch (change.change) {
         case 'insert_memory':
@@ -76,6 +93,7 @@ class Application {
           break;
       }
     }
+    return this.#searchRows;
   }
 
   #insertMemory({ memory, terms, refuseDuplicate }: InsertMemory): void {
@@ -108,7 +126,7 @@ class Application {
       memory.rationale,
       memory.textDigest,
     );
-    this.connection.run('INSERT INTO node_search (rowid, terms) VALUES (?, ?)', seq, ` ${terms.join(' ')} `);
+    this.#searchRows.push({ seq, terms });
     this.#inserted.add(memory.id);
     this.#log(
       'create',
@@ -125,23 +143,26 @@ class Application {
     const { table, column, seq } = this.#evidenceOwner(owner);
     for (const ref of refs) {
       this.connection.run(
-        'INSERT INTO evidence_refs (repo_id, ref, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-        repoId,
-        ref,
-        atMs,
-      );
-      this.connection.run(
-        `INSERT INTO ${table} (${column}, evidence_seq, created_at)
-         SELECT ?, seq, ? FROM evidence_refs WHERE repo_id = ? AND ref = ? ON CONFLICT DO NOTHING`,
+        `INSERT INTO ${table} (${column}, evidence_seq, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
         seq,
+        this.#evidenceSeq(repoId, ref, atMs),
         atMs,
-        repoId,
-        ref,
       );
     }
     if (owner.of === 'node' && !this.#inserted.has(owner.id)) {
       this.#log('attach_evidence', repoId, atMs, [{ id: owner.id, seq }], refs.join('\n'));
     }
+  }
+
+  #evidenceSeq(repoId: string, ref: string, atMs: number): number | bigint {
+    const known = this.connection.get<{ seq: number }>(
+      'SELECT seq FROM evidence_refs WHERE repo_id = ? AND ref = ?',
+      repoId,
+      ref,
+    );
+    if (known) return known.seq;
+    const insert = 'INSERT INTO evidence_refs (repo_id, ref, created_at) VALUES (?, ?, ?)';
+    return this.connection.run(insert, repoId, ref, atMs).lastInsertRowid;
   }
 
   #evidenceOwner({ of, id }: AttachEvidence['owner']): { table: string; column: string; seq: number | bigint } {

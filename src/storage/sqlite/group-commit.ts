@@ -2,7 +2,7 @@ import SqliteDatabase from 'better-sqlite3';
 import type { Plan } from '../../domain/changes.js';
 import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
 import { StoreUnavailable } from '../port.js';
-import { applyChanges, type Elsewhere, NODE_STUB, type NodeStub } from './apply.js';
+import { applyChanges, type Elsewhere, indexRows, NODE_STUB, type NodeStub, type SearchRow } from './apply.js';
 import type { Connection } from './connection.js';
 import { findReply } from './read.js';
 import type { Spaces } from './spaces.js';
@@ -58,11 +58,13 @@ export class GroupCommit {
 
   #commit(space: SpaceName, group: readonly Waiting[]): void {
     const settle: (() => void)[] = [];
+    const searchRows: SearchRow[] = [];
     try {
       this.spaces.use(space, (connection) => {
         connection.statement('BEGIN IMMEDIATE').run();
         try {
-          for (const waiting of group) settle.push(this.#savepoint(space, connection, waiting));
+          for (const waiting of group) settle.push(this.#savepoint(space, connection, waiting, searchRows));
+          indexRows(connection, searchRows);
           connection.statement('COMMIT').run();
           connection.noteCommit();
         } catch (error) {
@@ -77,11 +79,17 @@ export class GroupCommit {
     for (const answer of settle) answer();
   }
 
-  #savepoint(space: SpaceName, connection: Connection, { plan, resolve, reject }: Waiting): () => void {
+  #savepoint(
+    space: SpaceName,
+    connection: Connection,
+    { plan, resolve, reject }: Waiting,
+    searchRows: SearchRow[],
+  ): () => void {
     connection.statement('SAVEPOINT plan').run();
     try {
-      applyChanges(connection, plan.changes, this.#elsewhere(space));
+      const rows = applyChanges(connection, plan.changes, this.#elsewhere(space));
       connection.statement('RELEASE plan').run();
+      searchRows.push(...rows);
       return resolve;
     } catch (error) {
       // A full disk ends the whole transaction by itself; then there is no savepoint to go back to.

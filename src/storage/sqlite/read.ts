@@ -24,7 +24,8 @@ const SAME_TEXT_MAX = 100;
 export const FIND_SAME_TEXT = `
   SELECT n.id, n.tier = 'archive' AS archived, EXISTS (
     SELECT 1 FROM membership s WHERE s.node_seq = n.seq AND s.label = 'fact_update' AND s.role = 'object') AS superseded
-  FROM memories m JOIN nodes n ON n.seq = m.node_seq WHERE m.text_digest = ? AND m.kind = ? ORDER BY n.seq LIMIT ${SAME_TEXT_MAX}`;
+  FROM memories m JOIN nodes n ON n.seq = m.node_seq WHERE m.text_digest = ? AND m.kind = ?
+  ORDER BY archived, superseded, n.seq LIMIT ${SAME_TEXT_MAX}`;
 
 export const GET_MEMORIES = `
   SELECT ${MEMORY_COLUMNS} FROM json_each(@ids) AS wanted
@@ -79,7 +80,7 @@ const VOTE_EVIDENCE = `
 
 export const NODE_EVIDENCE = `
   SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
-  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.rowid`;
+  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.created_at, x.evidence_seq`;
 
 export const FIND_REPLY =
   'SELECT request_digest, reply FROM idempotency_keys WHERE repo_id = ? AND key = ? AND created_at >= ?';

@@ -3,8 +3,8 @@ import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex
 import { EDGE_TYPES, NODE_TYPES, ORIGINS, ROLES, SCOPES, TIERS } from '../../domain/vocabulary.js';
 
 /**
- * The schema of every space file. What Drizzle cannot express (the search index, the triggers that keep memories immutable,
- * admit only known forms and keep the counts) stands in hand-written migrations beside the generated ones.
+ * The schema of every space file. What Drizzle cannot express (the search index, tables without a row id, the triggers that keep
+ * memories immutable, admit only known forms and keep the counts) stands in hand-written migrations beside the generated ones.
  */
 
 const oneOf = (column: string, words: readonly string[]) =>
@@ -13,7 +13,7 @@ const oneOf = (column: string, words: readonly string[]) =>
 export const nodes = sqliteTable(
   'nodes',
   {
-    seq: integer().primaryKey({ autoIncrement: true }),
+    seq: integer().primaryKey(),
     id: text().notNull(),
     form: text().notNull(),
     kind: text(),
@@ -58,7 +58,7 @@ export const memories = sqliteTable(
 export const hyperedges = sqliteTable(
   'hyperedges',
   {
-    seq: integer().primaryKey({ autoIncrement: true }),
+    seq: integer().primaryKey(),
     id: text().notNull(),
     repoId: text('repo_id').notNull(),
     type: text().notNull(),
@@ -102,7 +102,7 @@ export const membership = sqliteTable(
 export const evidenceRefs = sqliteTable(
   'evidence_refs',
   {
-    seq: integer().primaryKey({ autoIncrement: true }),
+    seq: integer().primaryKey(),
     repoId: text('repo_id').notNull(),
     ref: text().notNull(),
     createdAt: integer('created_at').notNull(),
@@ -146,7 +146,7 @@ export const edgeEvidence = sqliteTable(
 export const utilityObservations = sqliteTable(
   'utility_observations',
   {
-    seq: integer().primaryKey({ autoIncrement: true }),
+    seq: integer().primaryKey(),
     id: text().notNull(),
     repoId: text('repo_id').notNull(),
     memorySeq: integer('memory_seq')
@@ -179,7 +179,7 @@ export const voteEvidence = sqliteTable(
 );
 
 export const evolutionLog = sqliteTable('evolution_log', {
-  seq: integer().primaryKey({ autoIncrement: true }),
+  seq: integer().primaryKey(),
   at: integer().notNull(),
   operation: text().notNull(),
   repoId: text('repo_id').notNull(),

@@ -12,16 +12,15 @@ export const CORPUS = `
 
 export const TERM_FREQUENCY = 'SELECT doc FROM node_search_terms WHERE term = ?';
 
-/** Whether anybody who holds a term is visible. Of a common term the first thousand speak for all. */
+/** Whether anybody who holds a term is visible. */
 export const VISIBLE_HOLDER = `
-  SELECT 1 FROM (SELECT rowid AS seq FROM node_search WHERE node_search MATCH @match LIMIT 1000) AS holder
-  CROSS JOIN nodes n ON n.seq = holder.seq WHERE ${VISIBLE} LIMIT 1`;
+  SELECT 1 FROM node_search s CROSS JOIN nodes n ON n.seq = s.rowid WHERE s.terms MATCH @match AND ${VISIBLE} LIMIT 1`;
 
 /** Ordered by the function and not by the hidden `rank` column, which is slower. */
 export const BEST_MATCHES = `
   SELECT rowid FROM node_search WHERE node_search MATCH ? ORDER BY bm25(node_search), rowid LIMIT ?`;
 
-/** Unranked: weighing a common term costs a walk over its whole list. */
+/** Unweighed: to weigh a term costs a walk over its whole list. */
 export const NEWEST_MATCHES = `
   SELECT rowid FROM node_search WHERE node_search MATCH ? ORDER BY rowid DESC LIMIT ?`;
 
@@ -110,8 +109,10 @@ function bestMatches(
 ): { seqs: number[]; isAll: boolean } {
   const seqsOf = (statement: string, match: string): number[] =>
     connection.rows<[number]>(statement, match, limit).map(([seq]) => seq);
+  // Weighing is worth its price only when there are more matches than places. One query tells, and mostly it is enough.
+  const newest = seqsOf(NEWEST_MATCHES, matchAny(any));
+  if (newest.length < limit) return { seqs: newest, isAll: true };
   const best = seqsOf(BEST_MATCHES, matchAny(any));
-  if (best.length < limit) return { seqs: best, isAll: true };
   const both = also.length === 0 ? [] : seqsOf(NEWEST_MATCHES, `(${matchAny(any)}) AND (${matchAny(also)})`);
   return { seqs: [...new Set([...best, ...both])], isAll: false };
 }

@@ -8,7 +8,7 @@ import { PlainStore } from './plain-store.js';
 import { anySteps, KEYS, KINDS, planOf, SPACES, TEXTS } from './random-plans.js';
 import { LABELS, type Subject, sortedRows } from './subject.js';
 
-const RUN = { seed: 20_260_101, numRuns: 20 };
+const RUN = { seed: 20_260_101, numRuns: 60 };
 
 const TERMS = [...new Set(TEXTS.flatMap(indexTerms))];
 const STEP_MS = 10;

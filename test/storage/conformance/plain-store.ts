@@ -61,12 +61,16 @@ export class PlainStore {
   }
 
   searchTerms(view: View, terms: readonly string[]) {
-    const corpus = view.spaces.flatMap((name) => this.#of(name).memories);
     const shownIds = new Set(this.getMemories(view).map(({ id }) => id));
+    const corpus = view.spaces.flatMap((name) => this.#of(name).memories);
+    const frequencyIn = (name: SpaceName, term: string): number => {
+      const holders = this.#of(name).memories.filter((memory) => memory.terms.includes(term));
+      return holders.some(({ stored }) => shownIds.has(stored.id)) ? holders.length : 0;
+    };
     return {
       documents: corpus.length,
       terms: corpus.reduce((sum, memory) => sum + memory.terms.length, 0),
-      frequencies: terms.map((term) => corpus.filter((memory) => memory.terms.includes(term)).length),
+      frequencies: terms.map((term) => view.spaces.reduce((sum, name) => sum + frequencyIn(name, term), 0)),
       candidateIds: corpus
         .filter((memory) => terms.some((term) => memory.terms.includes(term)))
         .map(({ stored }) => stored.id)

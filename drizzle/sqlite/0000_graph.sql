@@ -2,6 +2,7 @@ CREATE TABLE `edge_evidence` (
 	`edge_seq` integer NOT NULL,
 	`evidence_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`position` integer NOT NULL,
 	PRIMARY KEY(`edge_seq`, `evidence_seq`),
 	FOREIGN KEY (`edge_seq`) REFERENCES `hyperedges`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`evidence_seq`) REFERENCES `evidence_refs`(`seq`) ON UPDATE no action ON DELETE cascade
@@ -98,6 +99,7 @@ CREATE TABLE `node_evidence` (
 	`node_seq` integer NOT NULL,
 	`evidence_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`position` integer NOT NULL,
 	PRIMARY KEY(`node_seq`, `evidence_seq`),
 	FOREIGN KEY (`node_seq`) REFERENCES `nodes`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`evidence_seq`) REFERENCES `evidence_refs`(`seq`) ON UPDATE no action ON DELETE cascade
@@ -111,7 +113,6 @@ CREATE TABLE `nodes` (
 	`type` text NOT NULL,
 	`repo_id` text NOT NULL,
 	`scope` text NOT NULL,
-	`content` text NOT NULL,
 	`confidence` real,
 	`tier` text NOT NULL,
 	`archived_from` text,
@@ -121,6 +122,8 @@ CREATE TABLE `nodes` (
 	`revision` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`content` text NOT NULL,
+	`search_terms` text NOT NULL,
 	CONSTRAINT "nodes_type" CHECK("type" in ('entity', 'fact', 'experience', 'decision', 'snippet')),
 	CONSTRAINT "nodes_scope" CHECK("scope" in ('repo', 'global')),
 	CONSTRAINT "nodes_tier" CHECK("tier" in ('task', 'session', 'longterm', 'archive')),
@@ -155,6 +158,7 @@ CREATE TABLE `vote_evidence` (
 	`vote_seq` integer NOT NULL,
 	`evidence_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`position` integer NOT NULL,
 	PRIMARY KEY(`vote_seq`, `evidence_seq`),
 	FOREIGN KEY (`vote_seq`) REFERENCES `utility_observations`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`evidence_seq`) REFERENCES `evidence_refs`(`seq`) ON UPDATE no action ON DELETE cascade

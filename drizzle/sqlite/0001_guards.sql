@@ -24,6 +24,7 @@ CREATE TABLE node_evidence (
   node_seq integer NOT NULL,
   evidence_seq integer NOT NULL,
   created_at integer NOT NULL,
+  position integer NOT NULL,
   PRIMARY KEY(node_seq, evidence_seq),
   FOREIGN KEY (node_seq) REFERENCES nodes(seq) ON UPDATE no action ON DELETE cascade,
   FOREIGN KEY (evidence_seq) REFERENCES evidence_refs(seq) ON UPDATE no action ON DELETE cascade
@@ -35,6 +36,7 @@ CREATE TABLE edge_evidence (
   edge_seq integer NOT NULL,
   evidence_seq integer NOT NULL,
   created_at integer NOT NULL,
+  position integer NOT NULL,
   PRIMARY KEY(edge_seq, evidence_seq),
   FOREIGN KEY (edge_seq) REFERENCES hyperedges(seq) ON UPDATE no action ON DELETE cascade,
   FOREIGN KEY (evidence_seq) REFERENCES evidence_refs(seq) ON UPDATE no action ON DELETE cascade
@@ -46,6 +48,7 @@ CREATE TABLE vote_evidence (
   vote_seq integer NOT NULL,
   evidence_seq integer NOT NULL,
   created_at integer NOT NULL,
+  position integer NOT NULL,
   PRIMARY KEY(vote_seq, evidence_seq),
   FOREIGN KEY (vote_seq) REFERENCES utility_observations(seq) ON UPDATE no action ON DELETE cascade,
   FOREIGN KEY (evidence_seq) REFERENCES evidence_refs(seq) ON UPDATE no action ON DELETE cascade
@@ -63,7 +66,8 @@ CREATE TABLE evolution_nodes (
 --> statement-breakpoint
 
 -- Terms arrive normalised and separated by blanks: the tokenizer splits there, and takes every other character as it comes.
-CREATE VIRTUAL TABLE node_search USING fts5(terms, tokenize = "ascii tokenchars '_'");
+-- The index keeps no text of its own: the terms stand in their node.
+CREATE VIRTUAL TABLE node_search USING fts5(terms, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'");
 --> statement-breakpoint
 CREATE VIRTUAL TABLE node_search_terms USING fts5vocab('node_search', 'row');
 --> statement-breakpoint
@@ -84,7 +88,7 @@ CREATE TRIGGER nodes_identity_immutable BEFORE UPDATE OF seq, id, form, type, re
   SELECT raise(ABORT, 'nodes: identity is immutable');
 END;
 --> statement-breakpoint
-CREATE TRIGGER nodes_memory_immutable BEFORE UPDATE OF content, kind, confidence, terms ON nodes
+CREATE TRIGGER nodes_memory_immutable BEFORE UPDATE OF content, kind, confidence, terms, search_terms ON nodes
 WHEN old.form = 'memory' BEGIN
   SELECT raise(ABORT, 'nodes: a memory is immutable');
 END;

@@ -80,7 +80,7 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
 }
 
 /** Candidates beyond the limit, so that votes can still reorder those near the edge. */
-const POOL_EXTRA = 20;
+const POOL_EXTRA = 10;
 
 async function findDirect(store: Store, view: View, request: ReadRequest): Promise<Candidate[]> {
   const terms = queryTerms(request.query);

@@ -34,7 +34,7 @@ const MEMORY = `form = 'memory'`;
 const replaceRow = (table: string, columns: string, changed: string): string =>
   `INSERT OR REPLACE INTO ${table} (${columns}) SELECT ${changed} FROM ${table}`;
 const NODE_COLUMNS =
-  'seq, id, form, kind, type, repo_id, scope, content, tier, archived_at, terms, created_at, updated_at';
+  'seq, id, form, kind, type, repo_id, scope, content, tier, archived_at, terms, search_terms, created_at, updated_at';
 const VOTE_COLUMNS = 'seq, id, repo_id, memory_seq, problem_seq, vote, created_at';
 const LOG_COLUMNS = 'seq, at, operation, repo_id, node_ids';
 
@@ -50,6 +50,7 @@ const TAMPERING: [what: string, sql: string][] = [
   ["change a memory's time", `UPDATE nodes SET created_at = 0 WHERE ${MEMORY}`],
   ["change a memory's number", `UPDATE nodes SET seq = seq + 100 WHERE ${MEMORY}`],
   ["change a memory's length", `UPDATE nodes SET terms = terms + 1 WHERE ${MEMORY}`],
+  ["change a memory's terms", `UPDATE nodes SET search_terms = ' other ' WHERE ${MEMORY}`],
   ['delete a memory', `DELETE FROM nodes WHERE ${MEMORY}`],
   ["change a memory's rationale", `UPDATE memories SET rationale = 'other'`],
   ["change a memory's digest", `UPDATE memories SET text_digest = 'other'`],
@@ -99,6 +100,7 @@ const NODE = {
   tier: 'longterm',
   archived_at: null as number | null,
   terms: 1,
+  search_terms: ' text ',
   created_at: 1,
   updated_at: 1,
 };
@@ -248,10 +250,10 @@ describe('links and votes', () => {
 
   test.each<[string, string, object]>([
     ['a member that is nobody', 'membership', { edge_seq: 1, node_seq: 999, role: 'context', label: 'attempts' }],
-    ['evidence of no node', 'node_evidence', { node_seq: 999, evidence_seq: 1, created_at: 1 }],
-    ['evidence that is none', 'node_evidence', { node_seq: 1, evidence_seq: 999, created_at: 1 }],
-    ['evidence of no edge', 'edge_evidence', { edge_seq: 999, evidence_seq: 1, created_at: 1 }],
-    ['evidence of no vote', 'vote_evidence', { vote_seq: 999, evidence_seq: 1, created_at: 1 }],
+    ['evidence of no node', 'node_evidence', { node_seq: 999, evidence_seq: 1, created_at: 1, position: 0 }],
+    ['evidence that is none', 'node_evidence', { node_seq: 1, evidence_seq: 999, created_at: 1, position: 0 }],
+    ['evidence of no edge', 'edge_evidence', { edge_seq: 999, evidence_seq: 1, created_at: 1, position: 0 }],
+    ['evidence of no vote', 'vote_evidence', { vote_seq: 999, evidence_seq: 1, created_at: 1, position: 0 }],
     ['a line of the log for no node', 'evolution_nodes', { node_seq: 999, log_seq: 1 }],
   ])('%s is refused', (_, table, row) => {
     expect(() => insertRow(table, row)).toThrow(/FOREIGN KEY/);

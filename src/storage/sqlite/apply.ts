@@ -43,7 +43,7 @@ export interface Elsewhere {
 /** What is still to be put into the search index. Every savepoint flushes the index, so it waits for the end of the transaction. */
 export interface SearchRow {
   readonly seq: number | bigint;
-  readonly terms: readonly string[];
+  readonly searchTerms: string;
 }
 
 /** Carries one plan's changes out, inside a transaction that the caller holds. Each change writes its own line of the log. */
@@ -56,8 +56,8 @@ export function applyChanges(
 }
 
 export function indexRows(connection: Connection, rows: readonly SearchRow[]): void {
-  for (const { seq, terms } of rows) {
-    connection.run('INSERT INTO node_search (rowid, terms) VALUES (?, ?)', seq, ` ${terms.join(' ')} `);
+  for (const { seq, searchTerms } of rows) {
+    connection.run('INSERT INTO node_search (rowid, terms) VALUES (?, ?)', seq, searchTerms);
   }
 }
 
@@ -102,22 +102,25 @@ class Application {
       const duplicate = same.find(({ archived, superseded }) => !archived && !superseded);
       if (duplicate) throw new ApplyConflict('duplicate', duplicate.id);
     }
+    const searchTerms = ` ${terms.join(' ')} `;
     const { lastInsertRowid: seq } = this.connection.run(
-      `INSERT INTO nodes (id, form, kind, type, repo_id, scope, content, confidence, tier, terms, revision, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO nodes
+         (id, form, kind, type, repo_id, scope, confidence, tier, terms, revision, created_at, updated_at, content, search_terms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       memory.id,
       memory.form,
       memory.kind,
       memory.type,
       memory.repoId,
       memory.scope,
-      memory.content,
       memory.confidence,
       memory.tier,
       terms.length,
       memory.revision,
       memory.createdAtMs,
       memory.updatedAtMs,
+      memory.content,
+      searchTerms,
     );
     this.connection.run(
       'INSERT INTO memories (node_seq, kind, rationale, text_digest) VALUES (?, ?, ?, ?)',
@@ -126,7 +129,7 @@ class Application {
       memory.rationale,
       memory.textDigest,
     );
-    this.#searchRows.push({ seq, terms });
+    this.#searchRows.push({ seq, searchTerms });
     this.#inserted.add(memory.id);
     this.#log(
       'create',
@@ -141,12 +144,17 @@ class Application {
 
   #attachEvidence({ owner, repoId, refs, atMs }: AttachEvidence): void {
     const { table, column, seq } = this.#evidenceOwner(owner);
-    for (const ref of refs) {
+    const before = this.connection.get<{ refs: number }>(
+      `SELECT count(*) AS refs FROM ${table} WHERE ${column} = ?`,
+      seq,
+    );
+    for (const [index, ref] of refs.entries()) {
       this.connection.run(
-        `INSERT INTO ${table} (${column}, evidence_seq, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+        `INSERT INTO ${table} (${column}, evidence_seq, created_at, position) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         seq,
         this.#evidenceSeq(repoId, ref, atMs),
         atMs,
+        (before?.refs ?? 0) + index,
       );
     }
     if (owner.of === 'node' && !this.#inserted.has(owner.id)) {
@@ -279,8 +287,8 @@ class Application {
     const global = this.elsewhere.findGlobal(id);
     if (!global) throw new ApplyConflict('node_missing', id);
     return this.connection.run(
-      `INSERT INTO nodes (id, form, kind, type, repo_id, scope, content, tier, terms, created_at, updated_at)
-       VALUES (?, '${REFERENCE_FORM}', ?, ?, ?, 'global', '', 'longterm', 0, ?, ?)`,
+      `INSERT INTO nodes (id, form, kind, type, repo_id, scope, tier, terms, created_at, updated_at, content, search_terms)
+       VALUES (?, '${REFERENCE_FORM}', ?, ?, ?, 'global', 'longterm', 0, ?, ?, '', '')`,
       id,
       global.kind,
       global.type,

@@ -22,6 +22,8 @@ export class Connection {
       this.db.pragma('journal_mode = WAL');
       // better-sqlite3 defaults to NORMAL in WAL, which may lose acknowledged writes at a power cut.
       this.db.pragma('synchronous = FULL');
+      // A savepoint keeps what it may have to undo in temporary files, one for every plan, unless it is told to keep it in memory.
+      this.db.pragma('temp_store = MEMORY');
       migrate(this.db, file);
       this.db.pragma('foreign_keys = ON');
     } catch (error) {

@@ -76,11 +76,11 @@ export const FIND_VOTES = `
   WHERE n.id = @id AND (@asOf IS NULL OR v.created_at <= @asOf) ORDER BY v.created_at DESC, v.seq DESC LIMIT @limit`;
 
 const VOTE_EVIDENCE = `
-  SELECT r.ref FROM vote_evidence x JOIN evidence_refs r ON r.seq = x.evidence_seq WHERE x.vote_seq = ? ORDER BY r.seq`;
+  SELECT r.ref FROM vote_evidence x JOIN evidence_refs r ON r.seq = x.evidence_seq WHERE x.vote_seq = ? ORDER BY x.position`;
 
 export const NODE_EVIDENCE = `
   SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
-  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.created_at, x.evidence_seq`;
+  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.created_at, x.position`;
 
 export const FIND_REPLY =
   'SELECT request_digest, reply FROM idempotency_keys WHERE repo_id = ? AND key = ? AND created_at >= ?';

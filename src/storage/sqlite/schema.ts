@@ -20,7 +20,6 @@ export const nodes = sqliteTable(
     type: text().notNull(),
     repoId: text('repo_id').notNull(),
     scope: text().notNull(),
-    content: text().notNull(),
     confidence: real(),
     tier: text().notNull(),
     archivedFrom: text('archived_from'),
@@ -31,6 +30,10 @@ export const nodes = sqliteTable(
     revision: integer().notNull().default(1),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    // The long ones last: what stands before them is read without them.
+    content: text().notNull(),
+    /** The terms that the search index holds, separated and surrounded by single blanks. */
+    searchTerms: text('search_terms').notNull(),
   },
   (table) => [
     uniqueIndex('nodes_id').on(table.id),
@@ -113,12 +116,13 @@ export const evidenceRefs = sqliteTable(
   ],
 );
 
-/** Which reference, and since when: a repeated write may bring more evidence later. */
+/** Which reference, since when and in which place: a repeated write may bring more evidence later. */
 const evidenceColumns = () => ({
   evidenceSeq: integer('evidence_seq')
     .notNull()
     .references(() => evidenceRefs.seq, { onDelete: 'cascade' }),
   createdAt: integer('created_at').notNull(),
+  position: integer().notNull(),
 });
 
 export const nodeEvidence = sqliteTable(

@@ -26,9 +26,8 @@ export const NEWEST_MATCHES = `
 
 /** The matches that the view shows. Joined after the best are known: most matches are never looked at. */
 export const CANDIDATES = `
-  SELECT ${BRIEF_COLUMNS}, s.terms, n.terms
-  FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value
-  CROSS JOIN node_search s ON s.rowid = n.seq WHERE n.form = 'memory' AND ${VISIBLE}`;
+  SELECT ${BRIEF_COLUMNS}, n.search_terms, n.terms
+  FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value WHERE n.form = 'memory' AND ${VISIBLE}`;
 
 export function countTerms(spaces: Spaces, view: View, terms: readonly string[]): Corpus {
   const corpus = { documents: 0, terms: 0, frequencies: new Map<string, number>() };

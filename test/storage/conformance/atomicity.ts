@@ -160,11 +160,11 @@ export function atomicity(subject: Subject): void {
       await expectConflict(subject.apply(again), 'duplicate');
     });
 
-    test('all of the same text are found, the oldest first', async () => {
+    test('all of the same text are found: those in use before the archived, the current before the replaced', async () => {
       await subject.apply({ ...again, refuseDuplicate: false }, original, ...replaced, move(idOf(6)));
       expect(await sameText()).toEqual([
-        { id: idOf(6), archived: true, superseded: false },
         { id: idOf(3), archived: false, superseded: true },
+        { id: idOf(6), archived: true, superseded: false },
       ]);
     });
   });

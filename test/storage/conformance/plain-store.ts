@@ -210,7 +210,8 @@ function sameTextIn(space: Space, kind: string, textDigest: string): SameText[] 
   return space.memories
     .map(({ stored }) => stored)
     .filter((memory) => memory.kind === kind && memory.textDigest === textDigest)
-    .map(({ id, tier }) => ({ id, archived: tier === 'archive', superseded: isReplaced(id) }));
+    .map(({ id, tier }) => ({ id, archived: tier === 'archive', superseded: isReplaced(id) }))
+    .sort((a, b) => Number(a.archived) - Number(b.archived) || Number(a.superseded) - Number(b.superseded));
 }
 
 function insertMemory(space: Space, { memory, terms, refuseDuplicate }: InsertMemory): void {

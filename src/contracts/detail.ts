@@ -6,7 +6,7 @@ import { Confidence, Kind, MemoryId, presentTime, RepoId, RoleWord, ScopeWord, S
 
 /** `GET /memory/{memory_id}` and its chain: one memory with everything that hangs on it. */
 
-export const Link = named(
+const Link = named(
   'Link',
   Type.Object({
     edge_id: Type.String(),
@@ -18,7 +18,7 @@ export const Link = named(
   }),
 );
 
-export const Vote = named(
+const Vote = named(
   'Vote',
   Type.Object({
     observation_id: Type.String(),
@@ -48,11 +48,14 @@ export const DetailAnswer = named(
     archive_reason: nullable(Type.String()),
     created_at: Time,
     evidence_refs: Type.Array(Type.String()),
-    links: Type.Array(ref(Link), { description: 'Newest first, the newest 200' }),
+    links: Type.Array(ref(Link), { description: 'Newest first' }),
+    links_complete: Type.Boolean({
+      description: 'False when it has more links of one label than are shown, which is 200',
+    }),
     votes: Type.Object({
       count: Type.Integer(),
       mean: Type.Number(),
-      items: Type.Array(ref(Vote), { description: 'Newest first, the newest 100' }),
+      items: Type.Array(ref(Vote), { description: 'Newest first; the newest 100 of count' }),
     }),
   }),
 );
@@ -102,6 +105,7 @@ export const presentDetail = ({ memory, ...detail }: MemoryDetail): Static<typeo
     created_at: presentTime(edge.createdAtMs),
     members: edge.members.map((member) => ({ memory_id: member.nodeId, role: member.role })),
   })),
+  links_complete: detail.edgesComplete,
   votes: {
     count: detail.voteSum.count,
     mean: detail.voteSum.mean,

@@ -80,7 +80,7 @@ export const toPackRequest = (request: ReadRequest): PackRequest => ({
   tokensMax: request.max_tokens ?? null,
 });
 
-export const PackItem = named(
+const PackItem = named(
   'PackItem',
   Type.Object({
     memory_id: MemoryId,

@@ -13,7 +13,7 @@ export const ReposQuery = strict({
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page' })),
 });
 
-export const MemoryCounts = named(
+const MemoryCounts = named(
   'MemoryCounts',
   Type.Object({
     total: Type.Integer({ description: 'All memories, the archived ones too' }),
@@ -22,7 +22,7 @@ export const MemoryCounts = named(
   }),
 );
 
-export const RepoReport = named(
+const RepoReport = named(
   'Repo',
   Type.Object({
     repo_id: RepoId,

@@ -51,7 +51,7 @@ export const OnceHeaders = Type.Object({
   ),
 });
 
-export const FieldProblem = named(
+const FieldProblem = named(
   'FieldProblem',
   Type.Object({
     field: Type.String({ description: 'Dotted path of the field', examples: ['memory.links.problem_id'] }),
@@ -60,7 +60,7 @@ export const FieldProblem = named(
   }),
 );
 
-export const ProblemReport = named(
+const ProblemReport = named(
   'Problem',
   Type.Object(
     {

@@ -2,7 +2,7 @@ import type { Form } from './forms.js';
 import type { NodeType, Scope, Tier } from './vocabulary.js';
 
 /** Anything remembered, as the layers above storage see it. Times are integer UTC milliseconds. */
-export interface Node {
+interface Node {
   readonly id: string;
   readonly form: Form;
   readonly kind: string;

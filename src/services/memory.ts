@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../domain/changes.js';
 import { isIdOf } from '../domain/forms.js';
+import { LINKS } from '../domain/links.js';
 import { checkRepoId } from '../domain/rules.js';
 import { type View, viewOf } from '../domain/spaces.js';
 import { GateFailure } from '../domain/violations.js';
@@ -78,13 +79,15 @@ export interface MemoryDetail {
   readonly supersededBy: string | null;
   readonly evidenceRefs: readonly string[];
   readonly edges: readonly StoredEdge[];
+  /** Whether these are all its edges. */
+  readonly edgesComplete: boolean;
   readonly voteSum: VoteSum;
   readonly votes: readonly StoredVote[];
 }
 
-/** How much of what hangs on a memory one answer shows; the counts beside it tell the whole. */
-export const EDGES_SHOWN_MAX = 200;
-export const VOTES_SHOWN_MAX = 100;
+/** How much of what hangs on a memory one answer shows, of each label; the answer says when there is more. */
+const EDGES_SHOWN_MAX = 200;
+const VOTES_SHOWN_MAX = 100;
 
 /** What is asked for by its id is shown whether or not it is archived. */
 function lookupView(repoId: string): View {
@@ -106,12 +109,16 @@ export async function readMemory(context: Context, repoId: string, id: string): 
   if (!memory) return null;
   const successors = await lastSuccessors(context.store, view, [id]);
   const votes = await context.store.sumVotes(view, [id]);
+  const labels = Object.keys(LINKS);
+  const found = await context.store.findEdges(view, [id], labels, EDGES_SHOWN_MAX + 1);
+  const edges = labels.flatMap((label) => found.filter((edge) => edge.label === label).slice(0, EDGES_SHOWN_MAX));
   return {
     memory,
     state: stateOf(memory, successors),
     supersededBy: successors.get(id) ?? null,
     evidenceRefs: await context.store.findEvidence(view, id),
-    edges: await context.store.findEdges(view, [id], ['attempts', 'related_to', 'fact_update'], EDGES_SHOWN_MAX),
+    edges: edges.sort((a, b) => found.indexOf(a) - found.indexOf(b)),
+    edgesComplete: edges.length === found.length,
     voteSum: votes.get(id) ?? { count: 0, mean: 0 },
     votes: await context.store.findVotes(view, id, VOTES_SHOWN_MAX),
   };

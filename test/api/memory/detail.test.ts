@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { change, remember } from '../../support/requests.js';
+import { change, memoryBody, remember } from '../../support/requests.js';
 import { type Service, startService } from '../../support/service.js';
 
 const REPO = 'acme/shop';
@@ -47,6 +47,7 @@ test('a memory is shown exactly as it was written, with its evidence', async () 
     archive_reason: null,
     created_at: service.clock.iso(),
     links: [],
+    links_complete: true,
     votes: { count: 0, mean: 0, items: [] },
   });
 });
@@ -194,4 +195,24 @@ test.each([
 ])('%s is refused', async (_wrong, query, status) => {
   const { body } = await service.http.get(`/memory/${UNKNOWN_ID}`).query(query).expect(status);
   expect(body.errors).toHaveLength(1);
+});
+
+test('a memory with more links than are shown says so', async () => {
+  const hubId = await remember(service, { text: 'Everything breaks', kind: 'problem' }, 'detail/hub');
+  const attempts = Array.from({ length: 100 }, (_, index) => ({
+    op: 'write',
+    memory: memoryBody({ text: `Attempt ${index}`, kind: 'solution', links: { problem_id: hubId } }),
+  }));
+  const showLinks = async (): Promise<{ links: unknown[]; links_complete: boolean }> =>
+    (await service.http.get(`/memory/${hubId}`).query({ repo_id: 'detail/hub' }).expect(200)).body;
+  const send = (items: object[]) =>
+    service.http.post('/memory/batch').send({ repo_id: 'detail/hub', items }).expect(200);
+  await send(attempts);
+  expect(await showLinks()).toMatchObject({ links_complete: true });
+  await send(attempts.map((item) => ({ ...item, allow_duplicate: true })));
+  expect(await showLinks()).toMatchObject({ links_complete: true });
+  await send([{ ...attempts[0], allow_duplicate: true }]);
+  const { links, links_complete } = await showLinks();
+  expect(links).toHaveLength(200);
+  expect(links_complete).toBe(false);
 });

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../src/domain/spaces.js';
 import * as apply from '../../src/storage/sqlite/apply.js';
 import { Connection } from '../../src/storage/sqlite/connection.js';
+import * as graph from '../../src/storage/sqlite/graph.js';
 import * as read from '../../src/storage/sqlite/read.js';
 import * as search from '../../src/storage/sqlite/search.js';
+import * as seqs from '../../src/storage/sqlite/seqs.js';
 import { temporaryDirectory } from '../support/directories.js';
 import { digestOf, idOf, insertGlobal, REPO } from '../support/plans.js';
 import { openSqliteStore } from '../support/sqlite.js';
@@ -57,8 +59,10 @@ const fullScansOf = (sql: string): string[] => planOf(sql).filter((step) => isFu
 /** The modules that hand statements out; a new one is added here, or the last test of the block below fails. */
 const MODULES: Record<string, [name: string, value: unknown][]> = {
   'apply.ts': Object.entries(apply),
+  'graph.ts': Object.entries(graph),
   'read.ts': Object.entries(read),
   'search.ts': Object.entries(search),
+  'seqs.ts': Object.entries(seqs),
 };
 
 const statementsOf = (exported: [name: string, value: unknown][]): [name: string, sql: string][] =>

@@ -14,6 +14,8 @@ export class Connection {
   #isEmpty: boolean | null = null;
   /** In how many documents a term occurs: asked for by every query, and the same until something is written. */
   readonly termFrequencies = new Map<string, number>();
+  /** Row numbers of nodes that were met lately. */
+  readonly nodeSeqs = new Map<string, number>();
 
   constructor(file: string) {
     createPrivateFile(file);
@@ -42,6 +44,7 @@ export class Connection {
   noteCommit(): void {
     this.#isEmpty = null;
     this.termFrequencies.clear();
+    this.nodeSeqs.clear();
   }
 
   statement(sql: string, asArrays = false): Statement {

@@ -3,6 +3,7 @@ import type { View } from '../../domain/spaces.js';
 import type { TermCandidate } from '../port.js';
 import type { Connection } from './connection.js';
 import { BRIEF_COLUMNS, type BriefRow, toBrief } from './read.js';
+import { noteSeq } from './seqs.js';
 import type { Spaces } from './spaces.js';
 import { VISIBLE, visibility } from './visibility.js';
 
@@ -26,7 +27,7 @@ export const NEWEST_MATCHES = `
 
 /** The matches that the view shows. Joined after the best are known: most matches are never looked at. */
 export const CANDIDATES = `
-  SELECT ${BRIEF_COLUMNS}, n.search_terms, n.terms
+  SELECT ${BRIEF_COLUMNS}, n.search_terms, n.terms, n.seq
   FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value WHERE n.form = 'memory' AND ${VISIBLE}`;
 
 export function countTerms(spaces: Spaces, view: View, terms: readonly string[]): Corpus {
@@ -83,13 +84,7 @@ const POOL_GROWTH = 8;
 
 export function searchTerms(spaces: Spaces, view: View, terms: ChosenTerms, poolSize: number): TermCandidate[] {
   if (terms.any.length === 0) return [];
-  return view.spaces.flatMap((space) =>
-    spaces.peek<TermCandidate[]>(
-      space,
-      (connection) => (connection.isEmpty() ? [] : bestVisible(connection, view, terms, poolSize)),
-      [],
-    ),
-  );
+  return spaces.inEach(view, (connection) => bestVisible(connection, view, terms, poolSize));
 }
 
 function bestVisible(connection: Connection, view: View, terms: ChosenTerms, poolSize: number): TermCandidate[] {
@@ -97,7 +92,7 @@ function bestVisible(connection: Connection, view: View, terms: ChosenTerms, poo
     const { seqs, isAll } = bestMatches(connection, terms, looked);
     const parameters = { ...visibility(view), seqs: JSON.stringify(seqs) };
     const rows = connection.rows<CandidateRow>(CANDIDATES, parameters);
-    if (rows.length >= poolSize || isAll) return rows.map(toCandidate);
+    if (rows.length >= poolSize || isAll) return rows.map((row) => toCandidate(connection, row));
   }
 }
 
@@ -116,13 +111,13 @@ function bestMatches(
   return { seqs: [...new Set([...best, ...both])], isAll: false };
 }
 
-type CandidateRow = readonly [...BriefRow, string, number];
+type CandidateRow = readonly [...BriefRow, string, number, number];
 
-const toCandidate = ([id, kind, scope, content, confidence, createdAtMs, archived, terms, length]: CandidateRow) => ({
-  memory: toBrief([id, kind, scope, content, confidence, createdAtMs, archived]),
-  terms,
-  length,
-});
+function toCandidate(connection: Connection, row: CandidateRow): TermCandidate {
+  const [id, kind, scope, content, confidence, createdAtMs, archived, terms, length, seq] = row;
+  noteSeq(connection, id, seq);
+  return { memory: toBrief([id, kind, scope, content, confidence, createdAtMs, archived]), terms, length };
+}
 
 /** Terms hold letters, digits and `_` only; quoted all the same, so that none can ever be read as an operator. */
 const matchAny = (terms: readonly string[]): string =>

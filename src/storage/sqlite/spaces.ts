@@ -1,5 +1,5 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
+import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
 import { StoreUnavailable } from '../port.js';
 import { Connection } from './connection.js';
 import type { StoreFiles } from './files.js';
@@ -36,6 +36,13 @@ export class Spaces {
   peek<Result>(space: SpaceName, callback: (connection: Connection) => Result, otherwise: Result): Result {
     const connection = this.#connection(space, false);
     return connection ? callback(connection) : otherwise;
+  }
+
+  /** Reads every space of a view. One that holds nothing is not asked: many stores have no global memories at all. */
+  inEach<Row>(view: View, read: (connection: Connection) => Row[]): Row[] {
+    return view.spaces.flatMap((space) =>
+      this.peek<Row[]>(space, (connection) => (connection.isEmpty() ? [] : read(connection)), []),
+    );
   }
 
   bytes(space: SpaceName): number {

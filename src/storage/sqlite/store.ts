@@ -5,6 +5,7 @@ import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js'
 import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
 import { StoreFiles } from './files.js';
+import { Graph } from './graph.js';
 import { GroupCommit } from './group-commit.js';
 import { StoreLock } from './lock.js';
 import { Reader } from './read.js';
@@ -24,6 +25,7 @@ export class SqliteStore implements Store {
   readonly #lock: StoreLock;
   readonly #spaces: Spaces;
   readonly #reader: Reader;
+  readonly #graph: Graph;
   readonly #commits: GroupCommit;
 
   constructor(options: SqliteOptions) {
@@ -39,6 +41,7 @@ export class SqliteStore implements Store {
       throw error;
     }
     this.#reader = new Reader(this.#spaces);
+    this.#graph = new Graph(this.#spaces);
     this.#commits = new GroupCommit(this.#spaces);
   }
 
@@ -67,19 +70,19 @@ export class SqliteStore implements Store {
   }
 
   async findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number) {
-    return this.#reader.findEdges(view, nodeIds, labels, perNode);
+    return this.#graph.findEdges(view, nodeIds, labels, perNode);
   }
 
   async findNeighbours(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number) {
-    return this.#reader.findNeighbours(view, nodeIds, labels, perNode);
+    return this.#graph.findNeighbours(view, nodeIds, labels, perNode);
   }
 
   async findSuccessors(view: View, factIds: readonly string[]) {
-    return this.#reader.findSuccessors(view, factIds);
+    return this.#graph.findSuccessors(view, factIds);
   }
 
   async sumVotes(view: View, memoryIds: readonly string[]) {
-    return this.#reader.sumVotes(view, memoryIds);
+    return this.#graph.sumVotes(view, memoryIds);
   }
 
   async findVotes(view: View, memoryId: string, limit: number) {

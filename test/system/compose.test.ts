@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/config.js';
+import { CACHE_KIB } from '../../src/storage/sqlite/connection.js';
 import { PROJECT } from '../support/process.js';
 
 /** There is no container engine where the tests run: this checks what docker-compose.yml says, not what an engine makes of it. */
@@ -55,8 +56,8 @@ test('when stopped it gets its signal, and longer than it gives its requests in 
 test('memory is limited, and the repos that stay open fit into the limit', () => {
   const limit = /^(\d+)g$/.exec(withDefaults(loci.mem_limit));
   const openRepos = Number(withDefaults(loci.environment.OPEN_REPOS_MAX));
-  // Up to 16 MB of pages each, as better-sqlite3 is compiled, and room for the process itself.
-  expect(openRepos * 16 + 256).toBeLessThan(Number(limit?.[1]) * 1024);
+  // The pages of each, and room for the process itself.
+  expect((openRepos * CACHE_KIB) / 1024 + 256).toBeLessThan(Number(limit?.[1]) * 1024);
 });
 
 test('every setting it passes on is one that the service knows, with a value that it accepts', () => {

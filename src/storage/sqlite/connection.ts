@@ -7,7 +7,7 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const BUSY_TIMEOUT_MS = 5_000;
 /** A quarter of what the driver would take, times hundreds of open files; the operating system caches the rest. */
-const CACHE_KIB = 4_000;
+export const CACHE_KIB = 4_000;
 
 /** One open space file. Statements are prepared once for as long as the file is open. */
 export class Connection {

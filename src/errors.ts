@@ -91,6 +91,9 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** More than this is no mistake but noise, and the answer must not be larger than the request. */
+export const ERRORS_NAMED_MAX = 1_000;
+
 /** What is thrown to answer a request with a problem of the catalogue. */
 export class Problem extends Error {
   constructor(

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { type FieldError, Problem } from '../errors.js';
+import { ERRORS_NAMED_MAX, type FieldError, Problem } from '../errors.js';
 
 /** What a body may be before anybody looks at its fields. */
 
@@ -28,24 +28,31 @@ export const jsonBodies = fastifyPlugin(async (app: FastifyInstance) => {
 });
 
 /** Characters that no store keeps faithfully, and shapes whose checking would cost more than any memory is worth. */
-function collectUnfit(value: unknown, path: string[], errors: FieldError[]): void {
-  const refuse = (message: string): void => {
-    errors.push({ field: path.join('.') || 'body', code: 'schema_error', message });
-  };
+function whyUnfit(value: unknown, depth: number): string | null {
   if (typeof value === 'string') {
-    if (value.includes('\0')) refuse('contains a NUL character; remove it');
-    else if (!value.isWellFormed()) refuse('contains half of a surrogate pair, which is no character; remove it');
-    return;
+    if (value.includes('\0')) return 'contains a NUL character; remove it';
+    if (!value.isWellFormed()) return 'contains half of a surrogate pair, which is no character; remove it';
+    return null;
   }
-  if (typeof value !== 'object' || value === null) return;
-  if (path.length >= DEPTH_MAX) return refuse(`is nested more than ${DEPTH_MAX} levels deep`);
+  if (typeof value !== 'object' || value === null) return null;
+  if (depth >= DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
   if (Array.isArray(value) && value.length > ARRAY_ITEMS_MAX) {
-    return refuse(`holds ${value.length} items; at most ${ARRAY_ITEMS_MAX} are read`);
+    return `holds ${value.length} items; at most ${ARRAY_ITEMS_MAX} are read`;
   }
-  for (const [key, item] of Object.entries(value)) {
-    path.push(key);
-    collectUnfit(key, path, errors);
-    collectUnfit(item, path, errors);
-    path.pop();
+  return null;
+}
+
+function collectUnfit(value: unknown, path: string[], errors: FieldError[]): void {
+  if (errors.length >= ERRORS_NAMED_MAX) return;
+  const message = whyUnfit(value, path.length);
+  if (message !== null) {
+    errors.push({ field: path.join('.') || 'body', code: 'schema_error', message });
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      path.push(key);
+      collectUnfit(key, path, errors);
+      collectUnfit(item, path, errors);
+      path.pop();
+    }
   }
 }

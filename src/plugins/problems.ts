@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { GateFailure } from '../domain/violations.js';
-import { type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
+import { ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
 import { IdempotencyKeyReused } from '../services/memory.js';
 import { ApplyConflict, StoreUnavailable } from '../storage/port.js';
 import { fieldErrors } from './validation.js';
@@ -64,9 +64,6 @@ export function sendClientProblem(error: Error & { code?: string }, socket: Sock
 }
 
 const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] as string).slice(0, 200);
-
-/** More than this is no mistake but noise, and the answer must not be larger than the request. */
-const ERRORS_NAMED_MAX = 1_000;
 
 const countFields = (errors: readonly FieldError[]): string =>
   errors.length === 1 ? '1 field needs correction' : `${errors.length} fields need correction`;

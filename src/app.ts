@@ -3,10 +3,11 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { jsonBodies } from './plugins/body.js';
 import { connectionDrain } from './plugins/drain.js';
+import { type HostSettings, hostChecks, THIS_MACHINE_ONLY } from './plugins/hosts.js';
 import { openapi } from './plugins/openapi.js';
 import { problemReplies, sendClientProblem, sendProblem } from './plugins/problems.js';
 import { requestChecks } from './plugins/requests.js';
-import { requestTrace } from './plugins/trace.js';
+import { requestTrace, traceAnswer } from './plugins/trace.js';
 import { schemaController } from './plugins/validation.js';
 import { memoryRoutes } from './routes/memory.js';
 import { repoRoutes } from './routes/repos.js';
@@ -19,7 +20,11 @@ const PARAMETER_CHARACTERS_MAX = 2_400;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** The service without a socket: the map of everything it does. Closing it closes the store. */
-export async function buildApp(context: Context, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+export async function buildApp(
+  context: Context,
+  logger: FastifyBaseLogger,
+  hosts: HostSettings = THIS_MACHINE_ONLY,
+): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -32,6 +37,8 @@ export async function buildApp(context: Context, logger: FastifyBaseLogger): Pro
     },
     frameworkErrors: (error, request, reply) => {
       sendProblem(error, request, reply);
+      // A URL that cannot be read has no route, and what has no route passes no hook.
+      traceAnswer(request, reply);
     },
     clientErrorHandler: sendClientProblem,
     http: { requireHostHeader: false },
@@ -42,6 +49,7 @@ export async function buildApp(context: Context, logger: FastifyBaseLogger): Pro
 
   await app.register(requestTrace);
   await app.register(requestChecks);
+  await app.register(hostChecks(hosts));
   await app.register(connectionDrain);
   await app.register(problemReplies);
   await app.register(jsonBodies);

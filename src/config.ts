@@ -29,15 +29,25 @@ export const SETTINGS = {
     fallback: '8787',
     parse: (text) => wholeNumber(text, 0, 65_535),
   }),
+  allowedHosts: setting({
+    variable: 'ALLOWED_HOSTS',
+    meaning:
+      'Host names under which the service may be asked besides localhost, 127.0.0.1 and [::1], separated by commas; ' +
+      'when empty, none if `HOST` is one of these and any if it is another address',
+    fallback: '',
+    parse: (text): ReadonlySet<string> => new Set(text === '' ? [] : text.split(',').map(hostName)),
+  }),
   databaseFile: setting({
     variable: 'RLM_MEMORY_DB',
-    meaning: 'Main database file; each repo has a file in the directory `<name>.repos` beside it',
+    meaning: 'Main database file; each repo has a file in the directory `<file>.repos` beside it',
     fallback: '~/.claude/rlm-memory.db',
     parse: (text) => resolve(text.startsWith('~/') ? join(homedir(), text.slice(2)) : text),
   }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
-    meaning: `Least severe log line to write: ${LOG_LEVELS.join(', ')}`,
+    meaning:
+      `Least severe log line to write: ${LOG_LEVELS.join(', ')}; ` +
+      'a request leaves its line at info if it was refused, failed or took over a second, else at debug',
     fallback: 'info',
     parse: (text) => oneOf(text, LOG_LEVELS),
   }),
@@ -85,6 +95,12 @@ function wholeNumber(text: string, min: number, max: number): number {
 function oneOf(text: string, words: readonly string[]): string {
   if (!words.includes(text)) throw new Error(`must be one of ${words.join(', ')}`);
   return text;
+}
+
+function hostName(text: string): string {
+  const name = text.trim().toLowerCase();
+  if (!/^([\w-]+(\.[\w-]+)*|\[[\da-f:.]+\])$/.test(name)) throw new Error('must be host names without scheme and port');
+  return name;
 }
 
 const memoryKind = (text: string): string => oneOf(text.trim(), MEMORY_KINDS);

@@ -45,6 +45,11 @@ export const PROBLEMS = {
     title: 'The body is not declared as JSON',
     hint: 'Send the header Content-Type: application/json.',
   },
+  host_not_allowed: {
+    status: 421,
+    title: 'The service is not to be asked under this host name',
+    hint: 'Ask for localhost or 127.0.0.1, or name the host in the setting ALLOWED_HOSTS.',
+  },
   semantic_error: {
     status: 422,
     title: 'The request is well formed but its parts do not go together',
@@ -73,7 +78,7 @@ export const PROBLEMS = {
   unavailable: {
     status: 503,
     title: 'The store cannot answer now',
-    hint: 'Nothing was stored. Try again shortly.',
+    hint: 'Nothing was stored. Do what detail says, or try again shortly.',
   },
   storage_full: {
     status: 507,
@@ -91,8 +96,12 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** More than this is no mistake but noise, and the answer must not be larger than the request. */
-export const ERRORS_NAMED_MAX = 1_000;
+/** More than this is no mistake but noise, and the answer must stay short whatever was asked. */
+export const ERRORS_NAMED_MAX = 100;
+
+/** The text, or as much of its beginning as fits and an ellipsis; never half of a surrogate pair. */
+export const clip = (text: string, charactersMax: number): string =>
+  text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 
 /** What is thrown to answer a request with a problem of the catalogue. */
 export class Problem extends Error {

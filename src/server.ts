@@ -14,7 +14,7 @@ async function start(): Promise<void> {
   const logger = buildLogger(config.logLevel);
   const store = openStore(config, Date.now);
   const context = { store, now: Date.now, newId: randomUUID, evidenceKinds: config.evidenceKinds };
-  const app = await buildApp(context, logger);
+  const app = await buildApp(context, logger, config);
   closeWithGrace({ delay: DRAIN_MS, logger }, async ({ err }) => {
     if (err) logger.fatal(err, 'stopping after a failure');
     await app.close();

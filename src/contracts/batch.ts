@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Mode } from '../services/memory.js';
 import type { Operation, Outcome } from '../services/operations.js';
 import { presentEffects, SideEffectReport } from './effects.js';
-import { named, nullable, ref, strict } from './schema.js';
+import { named, nullable, ref, strict, words } from './schema.js';
 import { MemoryId, ModeWord, RepoId } from './shared.js';
 import { toUpdate, UpdateInput } from './update.js';
 import { AllowDuplicate, DuplicateOf, MemoryInput, presentStored, StoredMemory, toDraft } from './write.js';
@@ -42,7 +42,7 @@ export const BatchRequest = named(
   strict(
     {
       repo_id: RepoId,
-      mode: Type.Optional(Type.Enum(['dry_run', 'commit'], { default: 'commit' })),
+      mode: Type.Optional(words(['dry_run', 'commit'], { default: 'commit' })),
       items: Type.Array(ref(BatchItem), {
         minItems: 1,
         maxItems: ITEMS_MAX,
@@ -98,7 +98,7 @@ export const BatchAnswer = named(
     applied: Type.Boolean({ description: 'False for a dry run: nothing was stored' }),
     results: Type.Array(
       Type.Object({
-        op: Type.Enum(['write', 'update']),
+        op: words(['write', 'update']),
         memory_id: MemoryId,
         duplicate_of: DuplicateOf,
         memory: nullable(ref(StoredMemory)),

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { NODE_TYPES } from '../domain/vocabulary.js';
-import type { ChainLink, MemoryDetail } from '../services/memory.js';
-import { named, nullable, ref } from './schema.js';
+import type { Chain } from '../services/chain.js';
+import type { MemoryDetail } from '../services/memory.js';
+import { named, nullable, ref, words } from './schema.js';
 import { Confidence, Kind, MemoryId, presentTime, RepoId, RoleWord, ScopeWord, StateWord, Time } from './shared.js';
 
 /** `GET /memory/{memory_id}` and its chain: one memory with everything that hangs on it. */
@@ -36,7 +37,7 @@ export const DetailAnswer = named(
     memory_id: MemoryId,
     form: Type.Literal('memory'),
     kind: Kind,
-    type: Type.Enum([...NODE_TYPES]),
+    type: words([...NODE_TYPES]),
     repo_id: RepoId,
     scope: ScopeWord,
     text: Type.String(),
@@ -47,7 +48,8 @@ export const DetailAnswer = named(
     archived_at: nullable(Time),
     archive_reason: nullable(Type.String()),
     created_at: Time,
-    evidence_refs: Type.Array(Type.String()),
+    evidence_refs: Type.Array(Type.String(), { description: 'First attached first' }),
+    evidence_complete: Type.Boolean({ description: 'False when it has more evidence than is shown, which is 200' }),
     links: Type.Array(ref(Link), { description: 'Newest first' }),
     links_complete: Type.Boolean({
       description: 'False when it has more links of one label than are shown, which is 200',
@@ -78,6 +80,9 @@ export const ChainAnswer = named(
       }),
       { description: 'Oldest to newest' },
     ),
+    chain_complete: Type.Boolean({
+      description: 'False when the history is longer than is shown, which is the nearest 1,000 replacements',
+    }),
   }),
 );
 
@@ -97,6 +102,7 @@ export const presentDetail = ({ memory, ...detail }: MemoryDetail): Static<typeo
   archive_reason: memory.archiveReason,
   created_at: presentTime(memory.createdAtMs),
   evidence_refs: [...detail.evidenceRefs],
+  evidence_complete: detail.evidenceComplete,
   links: detail.edges.map((edge) => ({
     edge_id: edge.id,
     label: edge.label,
@@ -120,9 +126,9 @@ export const presentDetail = ({ memory, ...detail }: MemoryDetail): Static<typeo
   },
 });
 
-export const presentChain = (memoryId: string, chain: readonly ChainLink[]): Static<typeof ChainAnswer> => ({
+export const presentChain = (memoryId: string, chain: Chain): Static<typeof ChainAnswer> => ({
   memory_id: memoryId,
-  chain: chain.map((link) => ({
+  chain: chain.links.map((link) => ({
     memory_id: link.memory.id,
     text: link.memory.content,
     state: link.state,
@@ -133,4 +139,5 @@ export const presentChain = (memoryId: string, chain: readonly ChainLink[]): Sta
     replaced_memory_ids: [...link.replacedIds],
     rationale: link.rationale,
   })),
+  chain_complete: chain.isComplete,
 });

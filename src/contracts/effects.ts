@@ -2,24 +2,24 @@ import Type, { type Static } from 'typebox';
 import type { SideEffect } from '../domain/effects.js';
 import { LINKS } from '../domain/links.js';
 import { TIERS } from '../domain/vocabulary.js';
-import { named } from './schema.js';
+import { named, words } from './schema.js';
 import { Kind, MemoryId, RoleWord } from './shared.js';
 
-const tier = () => Type.Optional(Type.Enum([...TIERS]));
+const tier = () => Type.Optional(words([...TIERS]));
 
 /** One object with all the details that any effect has, because a union would be checked again on every answer. */
 export const SideEffectReport = named(
   'SideEffect',
   Type.Object(
     {
-      effect: Type.Enum(['memory_inserted', 'evidence_attached', 'edge_inserted', 'tier_moved', 'vote_recorded']),
+      effect: words(['memory_inserted', 'evidence_attached', 'edge_inserted', 'tier_moved', 'vote_recorded']),
       memory_id: Type.Optional(MemoryId),
       kind: Type.Optional(Kind),
-      to: Type.Optional(Type.Enum(['node', 'edge', 'vote'])),
+      to: Type.Optional(words(['node', 'edge', 'vote'])),
       id: Type.Optional(Type.String()),
       evidence_refs: Type.Optional(Type.Array(Type.String())),
       edge_id: Type.Optional(Type.String()),
-      label: Type.Optional(Type.Enum(Object.keys(LINKS))),
+      label: Type.Optional(words(Object.keys(LINKS))),
       weight: Type.Optional(Type.Number()),
       members: Type.Optional(Type.Array(Type.Object({ memory_id: MemoryId, role: RoleWord }))),
       from_tier: tier(),
@@ -33,4 +33,42 @@ export const SideEffectReport = named(
 );
 
 type EffectReport = Static<typeof SideEffectReport>;
-export const presentEffects = (effects: readonly SideEffect[]): EffectReport[] => effects as unknown as EffectReport[];
+
+export const presentEffects = (effects: readonly SideEffect[]): EffectReport[] => effects.map(presentEffect);
+
+function presentEffect(effect: SideEffect): EffectReport {
+  switch (effect.effect) {
+    case 'memory_inserted':
+      return { effect: effect.effect, memory_id: effect.memoryId, kind: effect.kind as Static<typeof Kind> };
+    case 'evidence_attached':
+      return {
+        effect: effect.effect,
+        to: effect.owner.of,
+        id: effect.owner.id,
+        evidence_refs: [...effect.evidenceRefs],
+      };
+    case 'edge_inserted':
+      return {
+        effect: effect.effect,
+        edge_id: effect.edgeId,
+        label: effect.label,
+        weight: effect.weight,
+        members: effect.members.map(({ nodeId, role }) => ({ memory_id: nodeId, role })),
+      };
+    case 'tier_moved':
+      return {
+        effect: effect.effect,
+        memory_id: effect.memoryId,
+        from_tier: effect.fromTier,
+        to_tier: effect.toTier,
+      };
+    case 'vote_recorded':
+      return {
+        effect: effect.effect,
+        observation_id: effect.observationId,
+        memory_id: effect.memoryId,
+        problem_id: effect.problemId,
+        vote: effect.vote,
+      };
+  }
+}

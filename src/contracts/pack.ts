@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { FORM_NAMES } from '../domain/forms.js';
 import type { Packed, Section } from '../domain/packing.js';
 import type { Item, ReadRequest as PackRequest, ScoreParts } from '../services/retrieval.js';
-import { named, nullable, ref, strict } from './schema.js';
+import { named, nullable, ref, strict, words } from './schema.js';
 import { Confidence, Kind, MemoryId, presentTime, RepoId, ScopeWord, StateWord, Time } from './shared.js';
 
 /** `/memory/read`: what it accepts, and the pack it answers. */
@@ -16,7 +16,7 @@ export const ReadRequest = named(
     {
       op: Type.Literal('read'),
       repo_id: RepoId,
-      mode: Type.Enum(['ambient', 'targeted'], {
+      mode: words(['ambient', 'targeted'], {
         description: 'ambient: unasked context at the start of work, admits only sure matches; targeted: a question',
       }),
       query: Type.String({ minLength: 1, description: 'Plain words; there is no query syntax' }),
@@ -84,18 +84,12 @@ const PackItem = named(
   'PackItem',
   Type.Object({
     memory_id: MemoryId,
-    form: Type.Enum(FORM_NAMES),
+    form: words(FORM_NAMES),
     kind: Kind,
     text: Type.String(),
     score: Type.Number({ description: 'Higher is better; comparable within one answer' }),
     priority: Type.Integer({ minimum: 1, description: '1..n over all sections, in display order' }),
-    why_included: Type.Enum([
-      'direct_match',
-      'problem_attempt',
-      'fact_update',
-      'association_link',
-      'semantic_neighbor',
-    ]),
+    why_included: words(['direct_match', 'problem_attempt', 'fact_update', 'association_link', 'semantic_neighbor']),
     anchor_memory_id: Type.Optional(
       Type.String({ description: 'The memory it was reached from; not on direct matches' }),
     ),
@@ -135,7 +129,7 @@ export const ReadAnswer = named(
   'ReadAnswer',
   Type.Object({
     meta: Type.Object({
-      mode: Type.Enum(['ambient', 'targeted']),
+      mode: words(['ambient', 'targeted']),
       limit: Type.Integer(),
       counts: Type.Object({ direct: Count, explicit_related: Count, implicit_related: Count }),
       as_of: Type.Optional(Time),

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { checkRepoId } from '../domain/rules.js';
 import { MEMORY_KINDS } from '../domain/vocabulary.js';
 import { Problem } from '../errors.js';
-import type { RepoSummary } from '../services/repos.js';
+import type { RepoSummary, Stats } from '../services/repos.js';
 import { named, nullable, ref, strict } from './schema.js';
 import { presentTime, RepoId, Time } from './shared.js';
 
@@ -28,6 +28,9 @@ const RepoReport = named(
     repo_id: RepoId,
     created_at: Time,
     bytes: Type.Integer({ description: 'Size of its file on disk' }),
+    damaged: Type.Boolean({
+      description: 'Whether its file cannot be read: its memories count as none here, and asking for them answers 503',
+    }),
     memories: ref(MemoryCounts),
   }),
 );
@@ -68,7 +71,7 @@ export function toAfter(cursor: string | undefined): string | null {
 
 type Counts = Static<typeof MemoryCounts>;
 
-export function presentCounts(counts: RepoSummary['counts']): Counts {
+function presentCounts(counts: RepoSummary['counts']): Counts {
   const memories = counts.filter((count) => count.form === 'memory');
   const sum = (rows: typeof memories): number => rows.reduce((total, row) => total + row.nodes, 0);
   return {
@@ -83,7 +86,15 @@ export const presentRepos = (repos: readonly RepoSummary[], hasMore: boolean): S
     repo_id: repo.repoId,
     created_at: presentTime(repo.createdAtMs),
     bytes: repo.bytes,
+    damaged: repo.damaged,
     memories: presentCounts(repo.counts),
   })),
   next_cursor: hasMore ? Buffer.from(repos.at(-1)?.repoId ?? '', 'utf8').toString('base64url') : null,
+});
+
+export const presentStats = (repoId: string, { repo, global, store }: Stats): Static<typeof StatsAnswer> => ({
+  repo_id: repoId,
+  repo: presentCounts(repo),
+  global: presentCounts(global),
+  store: { engine: store.engine, repos: store.repos, open_spaces: store.openSpaces },
 });

@@ -20,9 +20,16 @@ export function ref<Schema extends TSchema>(schema: Schema) {
 export const strict = <Properties extends Record<string, TSchema>>(properties: Properties, options = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
-/** A value of the schema, or null; a reference stays a reference. */
+/** One of these words. The type is said too: without it AJV holds every item of a list of words against every other. */
+export const words = <Words extends string[]>(list: readonly [...Words], options = {}) =>
+  Type.Enum(list, { type: 'string', ...options });
+
+/** A value of the schema, or null; a reference stays a reference, and a list of words stays without null. */
 export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) => {
-  const { type } = schema as unknown as { type?: string };
-  const base = type === undefined ? { anyOf: [schema, { type: 'null' }] } : { ...schema, type: [type, 'null'] };
+  const { type, enum: list } = schema as unknown as { type?: string; enum?: string[] };
+  const base =
+    type === undefined || list !== undefined
+      ? { anyOf: [schema, { type: 'null' }] }
+      : { ...schema, type: [type, 'null'] };
   return Type.Unsafe<Static<Schema> | null>(description === undefined ? base : { ...base, description });
 };

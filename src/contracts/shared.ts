@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { FORMS } from '../domain/forms.js';
 import { MEMORY_KINDS, ROLES, SCOPES, STATES } from '../domain/vocabulary.js';
-import { PROBLEMS, type ProblemCode } from '../errors.js';
-import { named, ref, strict } from './schema.js';
+import { ERRORS_NAMED_MAX, PROBLEMS, type ProblemCode } from '../errors.js';
+import { named, ref, strict, words } from './schema.js';
 
 /** What several families share. */
 
@@ -14,12 +14,12 @@ export const RepoId = Type.String({
   examples: ['acme/shop'],
 });
 export const MemoryId = Type.String({ description: 'Id of a memory', examples: [EXAMPLE_ID] });
-export const Kind = Type.Enum([...MEMORY_KINDS], { description: 'What sort of memory it is' });
-export const ScopeWord = Type.Enum([...SCOPES], { description: 'Visible in its repo only, or from every repo' });
-export const StateWord = Type.Enum([...STATES], {
+export const Kind = words(MEMORY_KINDS, { description: 'What sort of memory it is' });
+export const ScopeWord = words(SCOPES, { description: 'Visible in its repo only, or from every repo' });
+export const StateWord = words(STATES, {
   description: 'Whether it still stands: current, superseded by a newer fact, or archived',
 });
-export const RoleWord = Type.Enum([...ROLES]);
+export const RoleWord = words(ROLES);
 export const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
 export const Confidence = Type.Number({ minimum: 0, maximum: 1 });
 
@@ -29,7 +29,7 @@ export const EvidenceRefs = Type.Array(Type.String(), {
   examples: [['commit:4f2a91c', 'session://2026-01-31#12']],
 });
 export const Rationale = Type.String({ description: 'Why it is written' });
-export const ModeWord = Type.Enum(['dry_run', 'commit'], { description: 'Check and preview only, or carry out' });
+export const ModeWord = words(['dry_run', 'commit'], { description: 'Check and preview only, or carry out' });
 
 export const presentTime = (atMs: number): string => new Date(atMs).toISOString();
 
@@ -68,10 +68,13 @@ const ProblemReport = named(
       title: Type.String(),
       status: Type.Integer(),
       detail: Type.String(),
-      code: Type.Enum(Object.keys(PROBLEMS)),
+      code: words(Object.keys(PROBLEMS)),
       hint: Type.String({ description: 'What to do about it' }),
       request_id: Type.String(),
-      errors: Type.Array(ref(FieldProblem)),
+      errors: Type.Array(ref(FieldProblem), {
+        maxItems: ERRORS_NAMED_MAX,
+        description: 'What is wrong, field by field; detail says so if there is more than is named',
+      }),
     },
     {
       description: 'RFC 9457 problem report',
@@ -101,6 +104,7 @@ const ProblemReport = named(
 const ANYWHERE: readonly ProblemCode[] = [
   'schema_error',
   'malformed_request',
+  'host_not_allowed',
   'header_fields_too_large',
   'internal_error',
 ];

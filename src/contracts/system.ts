@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { PROBLEMS } from '../errors.js';
-import { named } from './schema.js';
+import { named, words } from './schema.js';
 
 /** Health and the descriptions of problems. */
 
 export const Health = named('Health', Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] }));
 
-export const ByCode = Type.Object({ code: Type.Enum(Object.keys(PROBLEMS)) });
+export const ByCode = Type.Object({ code: words(Object.keys(PROBLEMS)) });
 
 export const ProblemDescription = named(
   'ProblemDescription',

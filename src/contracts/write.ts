@@ -3,7 +3,7 @@ import type { MemoryDraft } from '../domain/rules.js';
 import { NODE_TYPES } from '../domain/vocabulary.js';
 import type { Operation, Outcome, PlannedMemory } from '../services/operations.js';
 import { presentEffects, SideEffectReport } from './effects.js';
-import { named, nullable, ref, strict } from './schema.js';
+import { named, nullable, ref, strict, words } from './schema.js';
 import { Confidence, EvidenceRefs, Kind, MemoryId, presentTime, Rationale, RepoId, ScopeWord, Time } from './shared.js';
 
 /** `/memory/write`: what it accepts and answers. */
@@ -88,14 +88,20 @@ export const StoredMemory = named(
     memory_id: MemoryId,
     form: Type.Literal('memory'),
     kind: Kind,
-    type: Type.Enum([...NODE_TYPES]),
+    type: words([...NODE_TYPES]),
     repo_id: RepoId,
     scope: ScopeWord,
     text: Type.String(),
     confidence: nullable(Confidence),
     rationale: nullable(Rationale),
     links: Type.Object({ problem_id: nullable(Type.String()), related_memory_ids: Type.Array(Type.String()) }),
+    links_complete: Type.Boolean({
+      description: 'False when it is related to more memories than are shown, which is 200; only after repeated writes',
+    }),
     evidence_refs: Type.Array(Type.String()),
+    evidence_complete: Type.Boolean({
+      description: 'False when it has more evidence than is shown, which is 200; only after repeated writes',
+    }),
     created_at: Time,
   }),
 );
@@ -112,12 +118,7 @@ export const WriteAnswer = named(
   }),
 );
 
-export const presentStored = ({
-  memory,
-  evidenceRefs,
-  problemId,
-  relatedIds,
-}: PlannedMemory): Static<typeof StoredMemory> => ({
+export const presentStored = ({ memory, ...attached }: PlannedMemory): Static<typeof StoredMemory> => ({
   memory_id: memory.id,
   form: memory.form,
   kind: memory.kind as Static<typeof Kind>,
@@ -127,8 +128,10 @@ export const presentStored = ({
   text: memory.content,
   confidence: memory.confidence,
   rationale: memory.rationale,
-  links: { problem_id: problemId, related_memory_ids: [...relatedIds] },
-  evidence_refs: [...evidenceRefs],
+  links: { problem_id: attached.problemId, related_memory_ids: [...attached.relatedIds] },
+  links_complete: attached.linksComplete,
+  evidence_refs: [...attached.evidenceRefs],
+  evidence_complete: attached.evidenceComplete,
   created_at: presentTime(memory.createdAtMs),
 });
 

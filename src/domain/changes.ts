@@ -20,6 +20,8 @@ export interface AttachEvidence {
   readonly owner: { readonly of: 'node' | 'edge' | 'vote'; readonly id: string };
   readonly repoId: string;
   readonly refs: readonly string[];
+  /** Why it was attached, where it was attached later. */
+  readonly rationale: string | null;
   readonly atMs: number;
 }
 
@@ -33,8 +35,6 @@ export interface InsertEdge {
   readonly rationale: string | null;
   readonly members: readonly Member[];
   readonly atMs: number;
-  /** An edge that exists already is a conflict, or simply stays as it is. */
-  readonly ifExists: 'conflict' | 'keep';
 }
 
 export interface MoveTier {

@@ -1,41 +1,49 @@
-import type { Change } from './changes.js';
+import type { AttachEvidence, Change } from './changes.js';
+import type { Label, Member } from './links.js';
+import type { Tier } from './vocabulary.js';
 
-/** What a change does, in the words of the answer. The same list is the preview of a dry run and the report of a commit. */
-export interface SideEffect {
-  readonly effect: 'memory_inserted' | 'evidence_attached' | 'edge_inserted' | 'tier_moved' | 'vote_recorded';
-  readonly [detail: string]: unknown;
-}
+/** What a change does, for the one who asked for it. The same list is the preview of a dry run and the report of a commit. */
+export type SideEffect =
+  | { readonly effect: 'memory_inserted'; readonly memoryId: string; readonly kind: string }
+  | {
+      readonly effect: 'evidence_attached';
+      readonly owner: AttachEvidence['owner'];
+      readonly evidenceRefs: readonly string[];
+    }
+  | {
+      readonly effect: 'edge_inserted';
+      readonly edgeId: string;
+      readonly label: Label;
+      readonly weight: number;
+      readonly members: readonly Member[];
+    }
+  | { readonly effect: 'tier_moved'; readonly memoryId: string; readonly fromTier: Tier; readonly toTier: Tier }
+  | {
+      readonly effect: 'vote_recorded';
+      readonly observationId: string;
+      readonly memoryId: string;
+      readonly problemId: string;
+      readonly vote: number;
+    };
 
 export const effectsOf = (changes: readonly Change[]): SideEffect[] => changes.flatMap(effectOf);
 
 function effectOf(change: Change): SideEffect[] {
   switch (change.change) {
     case 'insert_memory':
-      return [{ effect: 'memory_inserted', memory_id: change.memory.id, kind: change.memory.kind }];
+      return [{ effect: 'memory_inserted', memoryId: change.memory.id, kind: change.memory.kind }];
     case 'attach_evidence':
-      return [{ effect: 'evidence_attached', to: change.owner.of, id: change.owner.id, evidence_refs: change.refs }];
-    case 'insert_edge':
-      return [
-        {
-          effect: 'edge_inserted',
-          edge_id: change.id,
-          label: change.label,
-          weight: change.weight,
-          members: change.members.map((member) => ({ memory_id: member.nodeId, role: member.role })),
-        },
-      ];
+      return [{ effect: 'evidence_attached', owner: change.owner, evidenceRefs: change.refs }];
+    case 'insert_edge': {
+      const { id: edgeId, label, weight, members } = change;
+      return [{ effect: 'edge_inserted', edgeId, label, weight, members }];
+    }
     case 'move_tier':
-      return [{ effect: 'tier_moved', memory_id: change.nodeId, from_tier: change.from, to_tier: change.to }];
-    case 'record_vote':
-      return [
-        {
-          effect: 'vote_recorded',
-          observation_id: change.id,
-          memory_id: change.memoryId,
-          problem_id: change.problemId,
-          vote: change.vote,
-        },
-      ];
+      return [{ effect: 'tier_moved', memoryId: change.nodeId, fromTier: change.from, toTier: change.to }];
+    case 'record_vote': {
+      const { id: observationId, memoryId, problemId, vote } = change;
+      return [{ effect: 'vote_recorded', observationId, memoryId, problemId, vote }];
+    }
     case 'remember_reply':
       return [];
   }

@@ -26,6 +26,11 @@ export interface Memory extends Node {
   readonly textDigest: string;
 }
 
+/** No script stacks more marks on a letter; putting a longer run in order takes time quadratic in its length. */
+const MARKS_ABSURD = /\p{M}{31}/u;
+
 /** Text as it counts for "the same text": letter case, Unicode composition and white space do not make a new memory. */
-export const normalizeText = (text: string): string =>
-  text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+export function normalizeText(text: string): string {
+  const composed = MARKS_ABSURD.test(text) ? text : text.normalize('NFC');
+  return composed.toLowerCase().replace(/\s+/gu, ' ').trim();
+}

@@ -39,7 +39,7 @@ export function pack<Item extends Packable>(
   limits: PackLimits,
   tokensOf: (item: Item) => number,
 ): Packed<Item> {
-  const unique = firstSectionWins(candidates);
+  const unique = oncePerMemory(candidates);
   const taken = new Map<string, Item>();
   const leftOut = new Map<string, Item>();
   let tokensUsed = 0;
@@ -91,7 +91,10 @@ export function pack<Item extends Packable>(
   };
 }
 
-function firstSectionWins<Item extends Packable>(candidates: readonly Item[]): Map<string, Item> {
+/** Each memory once: in the earliest section that has it, there with its best score. */
+export function oncePerMemory<Item extends Pick<Packable, 'id' | 'section' | 'score'>>(
+  candidates: readonly Item[],
+): Map<string, Item> {
   const unique = new Map<string, Item>();
   for (const section of SECTIONS) {
     for (const item of candidates) {

@@ -118,7 +118,6 @@ export function chooseTerms(mode: ReadMode, corpus: Corpus, queryTerms: readonly
 
 /** One way of finding candidates, with a score in [0, 1] for each it found. */
 export interface Lane {
-  readonly name: string;
   readonly weight: number;
   readonly scores: ReadonlyMap<string, number>;
 }

@@ -60,15 +60,19 @@ const checkRationale = (field: string, rationale: string | null): Violation[] =>
   rationale === null || rationale === '' ? [] : checkText(field, rationale, RATIONALE_CHARACTERS_MAX);
 
 function checkEvidence(field: string, refs: readonly string[]): Violation[] {
-  const violations = refs.flatMap((ref, index) => checkText(`${field}.${index}`, ref, EVIDENCE_CHARACTERS_MAX));
-  if (refs.length > LINKS_MAX)
-    violations.push(semantic(field, `holds ${refs.length} references, at most ${LINKS_MAX} are kept`));
-  refs.forEach((ref, index) => {
-    if (refs.findIndex((other) => other.trim() === ref.trim()) < index) {
+  if (refs.length > LINKS_MAX) {
+    return [semantic(field, `holds ${refs.length} references, at most ${LINKS_MAX} are kept`)];
+  }
+  const seen = new Set<string>();
+  return refs.flatMap((ref, index) => {
+    const violations = checkText(`${field}.${index}`, ref, EVIDENCE_CHARACTERS_MAX);
+    const trimmed = ref.trim();
+    if (seen.has(trimmed)) {
       violations.push(semantic(`${field}.${index}`, 'repeats an earlier reference; name each once'));
     }
+    seen.add(trimmed);
+    return violations;
   });
-  return violations;
 }
 
 export function checkRepoId(field: string, repoId: string): Violation[] {

@@ -23,6 +23,8 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const CAMEL_BOUNDARY = /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
 const MARKS = /\p{M}+/gu;
+/** Beyond what any script stacks on a letter; putting a run of marks in order takes time quadratic in its length. */
+const MARKS_ABSURD = /(?<=\p{M}{30})\p{M}+/gu;
 const NOT_ASCII = /[^\0-\x7f]/;
 const HALF_CHARACTER_AT_END = /[\ud800-\udbff]$/;
 const ASCII_WORD = /^[a-z]{3,}$/;
@@ -35,7 +37,9 @@ const TERM_CHARACTERS_MAX = 64;
  * what looks like an accent makes another syllable in kana and Hangul. What is left holds no marks, so words are letters and digits.
  */
 const unify = (text: string): string =>
-  NOT_ASCII.test(text) ? text.normalize('NFKD').replace(LATIN_ACCENTS, '').normalize('NFC').replace(MARKS, '') : text;
+  NOT_ASCII.test(text)
+    ? text.replace(MARKS_ABSURD, '').normalize('NFKD').replace(LATIN_ACCENTS, '').normalize('NFC').replace(MARKS, '')
+    : text;
 
 /** Lower case may bring a mark of its own, as in Turkish. */
 const fold = (word: string): string =>

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { ERRORS_NAMED_MAX, type FieldError, Problem } from '../errors.js';
+import { dottedPath } from './fields.js';
 
 /** What a body may be before anybody looks at its fields. */
 
@@ -43,10 +44,11 @@ function whyUnfit(value: unknown, depth: number): string | null {
 }
 
 function collectUnfit(value: unknown, path: string[], errors: FieldError[]): void {
-  if (errors.length >= ERRORS_NAMED_MAX) return;
+  // One more than are named: the answer then says that there are others.
+  if (errors.length > ERRORS_NAMED_MAX) return;
   const message = whyUnfit(value, path.length);
   if (message !== null) {
-    errors.push({ field: path.join('.') || 'body', code: 'schema_error', message });
+    errors.push({ field: dottedPath(path) || 'body', code: 'schema_error', message });
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) {
       path.push(key);

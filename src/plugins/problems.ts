@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { GateFailure } from '../domain/violations.js';
-import { ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
+import { clip, ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
 import { IdempotencyKeyReused } from '../services/memory.js';
 import { ApplyConflict, StoreUnavailable } from '../storage/port.js';
 import { fieldErrors } from './validation.js';
@@ -33,19 +33,30 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 
 const MEDIA_TYPE = 'application/problem+json; charset=utf-8';
 
+const FIELD_CHARACTERS_MAX = 300;
+const MESSAGE_CHARACTERS_MAX = 500;
+
+/** Whatever the request was and whoever refused it, the answer is bounded here. */
 const presentProblem = (problem: Problem, requestId: string) => {
   const { status, title, hint } = PROBLEMS[problem.code];
+  const hasMore = problem.errors.length > ERRORS_NAMED_MAX;
   return {
     type: `/problems/${problem.code}`,
     title,
     status,
-    detail: problem.detail,
+    detail: hasMore ? `${problem.detail}; the first ${ERRORS_NAMED_MAX} are named` : problem.detail,
     code: problem.code,
     hint,
     request_id: requestId,
-    errors: problem.errors,
+    errors: problem.errors.slice(0, ERRORS_NAMED_MAX).map(presentFieldError),
   };
 };
+
+const presentFieldError = ({ field, code, message }: FieldError): FieldError => ({
+  field: clip(field, FIELD_CHARACTERS_MAX),
+  code,
+  message: clip(message, MESSAGE_CHARACTERS_MAX),
+});
 
 /** Answers what is not even HTTP, on the bare socket: there is no request yet. */
 export function sendClientProblem(error: Error & { code?: string }, socket: Socket): void {
@@ -63,7 +74,7 @@ export function sendClientProblem(error: Error & { code?: string }, socket: Sock
   );
 }
 
-const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] as string).slice(0, 200);
+const pathOf = (request: FastifyRequest): string => clip(request.url.split('?')[0] as string, 200);
 
 const countFields = (errors: readonly FieldError[]): string =>
   errors.length === 1 ? '1 field needs correction' : `${errors.length} fields need correction`;
@@ -99,7 +110,7 @@ function toProblem(error: unknown): Problem {
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation) {
     const errors = fieldErrors(validation, validationContext ?? 'body');
-    return new Problem('schema_error', countFields(errors), errors.slice(0, ERRORS_NAMED_MAX));
+    return new Problem('schema_error', countFields(errors), errors);
   }
   const known = FASTIFY_PROBLEMS[code ?? ''];
   if (known) return new Problem(...known);

@@ -1,6 +1,7 @@
 import AjvCompiler, { type BuildCompilerFromPool, type RouteDefinition } from '@fastify/ajv-compiler';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { FieldError } from '../errors.js';
+import { dottedPath } from './fields.js';
 
 /** How requests are held against their schemas, and how what is wrong is said. */
 
@@ -23,13 +24,18 @@ const buildValidator: BuildCompilerFromPool = (externalSchemas) => {
 export const schemaController = { compilersFactory: { buildValidator } };
 
 /** An AJV error with the parts that `verbose` adds. */
-type AjvError = FastifySchemaValidationError & { parentSchema?: { properties?: object } };
+type AjvError = FastifySchemaValidationError & { parentSchema?: { properties?: object; enum?: unknown[] } };
 
 export function fieldErrors(errors: readonly AjvError[], part: string): FieldError[] {
-  // A union whose deciding word is missing complains twice about the same thing.
-  const telling = errors.filter(({ keyword, params }) => keyword !== 'discriminator' || params.tagValue !== undefined);
-  return telling.map((error) => ({ field: fieldOf(error, part), code: 'schema_error', message: messageOf(error) }));
+  return errors
+    .filter((error) => !isSaidElsewhere(error))
+    .map((error) => ({ field: fieldOf(error, part), code: 'schema_error', message: messageOf(error) }));
 }
+
+/** A union whose deciding word is missing complains twice about the same thing, and so does a word that is no text. */
+const isSaidElsewhere = ({ keyword, params, parentSchema }: AjvError): boolean =>
+  (keyword === 'discriminator' && params.tagValue === undefined) ||
+  (keyword === 'type' && parentSchema?.enum !== undefined);
 
 function fieldOf({ instancePath, keyword, params }: AjvError, part: string): string {
   const path = instancePath.split('/').slice(1).map(unescapePointer);
@@ -37,7 +43,7 @@ function fieldOf({ instancePath, keyword, params }: AjvError, part: string): str
   if (keyword === 'required') path.push(String(params.missingProperty));
   if (keyword === 'additionalProperties') path.push(String(params.additionalProperty));
   if (keyword === 'discriminator') path.push(String(params.tag));
-  return path.join('.') || part;
+  return dottedPath(path) || part;
 }
 
 const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');

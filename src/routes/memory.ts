@@ -7,8 +7,9 @@ import { ById, InRepo, OnceHeaders, problems, STORE_PROBLEMS, WRITE_PROBLEMS } f
 import { presentUpdate, toUpdateOperation, UpdateAnswer, UpdateRequest } from '../contracts/update.js';
 import { presentWrite, toWriteOperation, WriteAnswer, WriteRequest } from '../contracts/write.js';
 import { Problem } from '../errors.js';
+import { readChain } from '../services/chain.js';
 import type { Context } from '../services/context.js';
-import { changeMemories, readChain, readMemory } from '../services/memory.js';
+import { changeMemories, readMemory } from '../services/memory.js';
 import { readPack } from '../services/retrieval.js';
 import { firstOutcome, onceOf } from './once.js';
 

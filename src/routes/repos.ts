@@ -3,8 +3,8 @@ import {
   ByRepo,
   Confirmation,
   DropAnswer,
-  presentCounts,
   presentRepos,
+  presentStats,
   ReposAnswer,
   ReposQuery,
   StatsAnswer,
@@ -47,7 +47,7 @@ export const repoRoutes =
           querystring: Confirmation,
           response: {
             200: ref(DropAnswer),
-            ...problems(['not_found', 'semantic_error', ...STORE_PROBLEMS], { body: true }),
+            ...problems(['not_found', 'semantic_error', 'storage_full', ...STORE_PROBLEMS], { body: true }),
           },
         },
       },
@@ -70,14 +70,6 @@ export const repoRoutes =
           response: { 200: ref(StatsAnswer), ...problems(['semantic_error', ...STORE_PROBLEMS]) },
         },
       },
-      async ({ query }) => {
-        const { repo, global, store } = await readStats(context, query.repo_id);
-        return {
-          repo_id: query.repo_id,
-          repo: presentCounts(repo),
-          global: presentCounts(global),
-          store: { engine: store.engine, repos: store.repos, open_spaces: store.openSpaces },
-        };
-      },
+      async ({ query }) => presentStats(query.repo_id, await readStats(context, query.repo_id)),
     );
   };

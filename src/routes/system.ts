@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { ref } from '../contracts/schema.js';
 import { problems } from '../contracts/shared.js';
 import { ByCode, Health, ProblemDescription } from '../contracts/system.js';
-import { PROBLEMS, Problem, type ProblemCode } from '../errors.js';
+import { PROBLEMS, type ProblemCode } from '../errors.js';
 import type { Context } from '../services/context.js';
+import { checkReadiness } from '../services/health.js';
 
 export const systemRoutes =
-  ({ store }: Context): FastifyPluginAsyncTypebox =>
+  (context: Context): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/health/live',
@@ -31,13 +32,8 @@ export const systemRoutes =
           response: { 200: ref(Health), ...problems(['unavailable']) },
         },
       },
-      async ({ log }) => {
-        try {
-          await store.check();
-        } catch (error) {
-          log.error(error, 'the store does not answer');
-          throw new Problem('unavailable', 'the store cannot be read and written');
-        }
+      async () => {
+        await checkReadiness(context);
         return { status: 'ok' as const };
       },
     );

@@ -1,5 +1,5 @@
 import type { View } from '../domain/spaces.js';
-import type { MemoryBrief, Neighbour, Store } from '../storage/port.js';
+import type { Neighbour, Store } from '../storage/port.js';
 
 /** A memory from which others are reached; what it scored is what they inherit from. */
 export interface Anchor {
@@ -11,7 +11,8 @@ export type RelatedReason = 'problem_attempt' | 'fact_update' | 'association_lin
 
 /** A memory reached over edges, with the way it was reached. */
 export interface Related {
-  readonly memory: MemoryBrief;
+  readonly id: string;
+  readonly kind: string;
   readonly reason: RelatedReason;
   readonly anchorId: string;
   readonly anchorScore: number;
@@ -37,9 +38,6 @@ const REASONS: Readonly<Record<string, RelatedReason>> = {
   related_to: 'association_link',
 };
 
-/** A member found on an edge, not yet known to be visible. */
-type Step = Omit<Related, 'memory'> & { readonly nodeId: string };
-
 /**
  * Walks the edges from the anchors: problems and attempts both ways, the neighbours in a fact's chain, and associations up to
  * `associationHops` away. The view is asked again at every step, so nothing invisible is shown or walked through.
@@ -58,34 +56,40 @@ export async function expand(
   ];
   const anchorOf = new Map(anchors.map((anchor) => [anchor.id, anchor]));
   const neighbours = await store.findNeighbours(view, [...anchorOf.keys()], labels, EDGES_PER_NODE_MAX);
-  const first = neighbours.map((neighbour) => firstStep(anchorOf.get(neighbour.fromId) as Anchor, neighbour));
-  const related = await keepVisible(store, view, first);
+  const related = neighbours.map((neighbour) => firstStep(anchorOf.get(neighbour.fromId) as Anchor, neighbour));
 
   /** Per anchor, what its walk has met: a walk never comes back. */
   const met = new Map(anchors.map((anchor) => [anchor.id, new Set([anchor.id])]));
   let frontier = related.filter((item) => item.reason === 'association_link');
   for (let hop = 2; hop <= options.associationHops && frontier.length > 0; hop++) {
-    for (const item of frontier) met.get(item.anchorId)?.add(item.memory.id);
-    const onward = frontier.sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, FRONTIER_MAX);
-    const onwardIds = [...new Set(onward.map((item) => item.memory.id))];
-    const found = await store.findNeighbours(view, onwardIds, ['related_to'], EDGES_PER_NODE_MAX);
-    const steps = found.flatMap((neighbour) =>
-      onward
-        .filter((item) => item.memory.id === neighbour.fromId && !met.get(item.anchorId)?.has(neighbour.toId))
+    for (const item of frontier) met.get(item.anchorId)?.add(item.id);
+    const onward = frontier.sort(nearestFirst).slice(0, FRONTIER_MAX);
+    const waysTo = new Map<string, Related[]>();
+    for (const item of onward) waysTo.set(item.id, [...(waysTo.get(item.id) ?? []), item]);
+    const found = await store.findNeighbours(view, [...waysTo.keys()], ['related_to'], EDGES_PER_NODE_MAX);
+    frontier = found.flatMap((neighbour) =>
+      (waysTo.get(neighbour.fromId) as Related[])
+        .filter((item) => !met.get(item.anchorId)?.has(neighbour.toId))
         .map((item) => nextStep(item, neighbour, hop)),
     );
-    frontier = await keepVisible(store, view, steps);
     related.push(...frontier);
   }
-  return related;
+  return related.sort(nearestFirst);
 }
 
 /** What an item inherits: its anchor's score, less for weak and for long ways. */
 export const scoreOf = (item: Pick<Related, 'anchorScore' | 'weight' | 'depth'>): number =>
   (item.anchorScore * item.weight) / item.depth;
 
-const firstStep = (anchor: Anchor, { toId, label, weight }: Neighbour): Step => ({
-  nodeId: toId,
+/** One order for all of them, so that who is cut off or counted twice does not depend on the order of rows. */
+const nearestFirst = (a: Related, b: Related): number =>
+  scoreOf(b) - scoreOf(a) || a.depth - b.depth || compare(a.id, b.id) || compare(a.anchorId, b.anchorId);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const firstStep = (anchor: Anchor, { toId, toKind, label, weight }: Neighbour): Related => ({
+  id: toId,
+  kind: toKind,
   reason: REASONS[label] as RelatedReason,
   anchorId: anchor.id,
   anchorScore: anchor.score,
@@ -94,8 +98,9 @@ const firstStep = (anchor: Anchor, { toId, label, weight }: Neighbour): Step => 
   depth: 1,
 });
 
-const nextStep = (from: Related, { toId, weight }: Neighbour, depth: number): Step => ({
-  nodeId: toId,
+const nextStep = (from: Related, { toId, toKind, weight }: Neighbour, depth: number): Related => ({
+  id: toId,
+  kind: toKind,
   reason: 'semantic_neighbor',
   anchorId: from.anchorId,
   anchorScore: from.anchorScore,
@@ -103,12 +108,3 @@ const nextStep = (from: Related, { toId, weight }: Neighbour, depth: number): St
   weight: from.weight * weight,
   depth,
 });
-
-async function keepVisible(store: Store, view: View, steps: readonly Step[]): Promise<Related[]> {
-  const memories = await store.getBriefs(view, [...new Set(steps.map((step) => step.nodeId))]);
-  const visible = new Map(memories.map((memory) => [memory.id, memory]));
-  return steps.flatMap(({ nodeId, ...way }) => {
-    const memory = visible.get(nodeId);
-    return memory ? [{ ...way, memory }] : [];
-  });
-}

@@ -78,6 +78,7 @@ export interface MemoryDetail {
   readonly state: State;
   readonly supersededBy: string | null;
   readonly evidenceRefs: readonly string[];
+  readonly evidenceComplete: boolean;
   readonly edges: readonly StoredEdge[];
   /** Whether these are all its edges. */
   readonly edgesComplete: boolean;
@@ -87,17 +88,18 @@ export interface MemoryDetail {
 
 /** How much of what hangs on a memory one answer shows, of each label; the answer says when there is more. */
 const EDGES_SHOWN_MAX = 200;
+const EVIDENCE_SHOWN_MAX = 200;
 const VOTES_SHOWN_MAX = 100;
 
 /** What is asked for by its id is shown whether or not it is archived. */
-function lookupView(repoId: string): View {
+export function lookupView(repoId: string): View {
   const violations = checkRepoId('repo_id', repoId);
   if (violations.length > 0) throw new GateFailure('semantic', violations);
   return viewOf(repoId, { includeArchived: true });
 }
 
 /** An id of the wrong form is simply nobody's. */
-async function findMemory({ store }: Context, view: View, id: string): Promise<StoredMemory | null> {
+export async function findMemory({ store }: Context, view: View, id: string): Promise<StoredMemory | null> {
   if (!isIdOf('memory', id)) return null;
   const [memory] = await store.getMemories(view, [id]);
   return memory ?? null;
@@ -112,83 +114,16 @@ export async function readMemory(context: Context, repoId: string, id: string): 
   const labels = Object.keys(LINKS);
   const found = await context.store.findEdges(view, [id], labels, EDGES_SHOWN_MAX + 1);
   const edges = labels.flatMap((label) => found.filter((edge) => edge.label === label).slice(0, EDGES_SHOWN_MAX));
+  const evidence = await context.store.findEvidence(view, id, EVIDENCE_SHOWN_MAX + 1);
   return {
     memory,
-    state: stateOf(memory, successors),
+    state: stateOf(memory, successors.get(id)),
     supersededBy: successors.get(id) ?? null,
-    evidenceRefs: await context.store.findEvidence(view, id),
+    evidenceRefs: evidence.slice(0, EVIDENCE_SHOWN_MAX),
+    evidenceComplete: evidence.length <= EVIDENCE_SHOWN_MAX,
     edges: edges.sort((a, b) => found.indexOf(a) - found.indexOf(b)),
     edgesComplete: edges.length === found.length,
     voteSum: votes.get(id) ?? { count: 0, mean: 0 },
     votes: await context.store.findVotes(view, id, VOTES_SHOWN_MAX),
   };
-}
-
-/** One fact of a chain, with the change that brought it. */
-export interface ChainLink {
-  readonly memory: StoredMemory;
-  readonly state: State;
-  readonly changeId: string | null;
-  readonly replacedIds: readonly string[];
-  readonly rationale: string | null;
-}
-
-const CHAIN_MAX = 1_000;
-
-/** The history of a fact, or of the facts that a change touched, oldest to newest; null when there is no such fact. */
-export async function readChain(context: Context, repoId: string, id: string): Promise<ChainLink[] | null> {
-  const view = lookupView(repoId);
-  const start = await findMemory(context, view, id);
-  if (!start) return null;
-  if (start.kind !== 'fact' && start.kind !== 'change') {
-    const message = `is a memory of kind ${start.kind}; only facts and changes have a chain`;
-    throw new GateFailure('integrity', [{ field: 'memory_id', code: 'integrity_error', message }]);
-  }
-  const edges = new Map<string, StoredEdge>();
-  const factIds = new Set<string>(start.kind === 'fact' ? [id] : []);
-  let frontier = [id];
-  while (frontier.length > 0 && factIds.size < CHAIN_MAX) {
-    const found = await context.store.findEdges(view, frontier, ['fact_update'], EDGES_SHOWN_MAX);
-    const next: string[] = [];
-    for (const edge of found) {
-      edges.set(edge.id, edge);
-      for (const member of edge.members) {
-        if (member.role === 'cause' || factIds.has(member.nodeId)) continue;
-        factIds.add(member.nodeId);
-        next.push(member.nodeId);
-      }
-    }
-    frontier = next;
-  }
-  const facts = await context.store.getMemories(view, [...factIds]);
-  const successors = await lastSuccessors(context.store, view, [...factIds]);
-  return oldestFirst(facts, [...edges.values()]).map((memory) => {
-    const bringing = [...edges.values()].filter((edge) => memberOf(edge, 'effect') === memory.id);
-    return {
-      memory,
-      state: stateOf(memory, successors),
-      changeId: bringing[0] ? (memberOf(bringing[0], 'cause') ?? null) : null,
-      replacedIds: bringing.flatMap((edge) => memberOf(edge, 'object') ?? []),
-      rationale: bringing[0]?.rationale ?? null,
-    };
-  });
-}
-
-const memberOf = (edge: StoredEdge, role: string): string | undefined =>
-  edge.members.find((member) => member.role === role)?.nodeId;
-
-/** A fact comes after every fact it replaced, whatever the clock said when each was written. */
-function oldestFirst(facts: readonly StoredMemory[], edges: readonly StoredEdge[]): StoredMemory[] {
-  const rest = new Map(facts.map((fact) => [fact.id, fact]));
-  const ordered: StoredMemory[] = [];
-  while (rest.size > 0) {
-    const ready = [...rest.values()].filter(
-      (fact) => !edges.some((edge) => memberOf(edge, 'effect') === fact.id && rest.has(memberOf(edge, 'object') ?? '')),
-    );
-    const batch = ready.length > 0 ? ready : [...rest.values()];
-    batch.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
-    for (const fact of batch) rest.delete(fact.id);
-    ordered.push(...batch);
-  }
-  return ordered;
 }

@@ -34,9 +34,12 @@ export interface Outcome {
 /** A memory with what is attached to it. */
 export interface PlannedMemory {
   readonly memory: Memory;
-  readonly evidenceRefs: readonly string[];
   readonly problemId: string | null;
   readonly relatedIds: readonly string[];
+  /** Whether these are all it is related to. */
+  readonly linksComplete: boolean;
+  readonly evidenceRefs: readonly string[];
+  readonly evidenceComplete: boolean;
 }
 
 export const fieldAt = (at: string, field: string): string => (at === '' ? field : `${at}.${field}`);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AttachEvidence, Change, InsertEdge } from '../domain/changes.js';
 import { effectsOf } from '../domain/effects.js';
-import { typeOf } from '../domain/forms.js';
-import { type Label, LINKS, membersOf } from '../domain/links.js';
+import { FORMS, typeOf } from '../domain/forms.js';
+import { edgeKey, type Label, LINKS, type Member, membersOf } from '../domain/links.js';
 import { normalizeText } from '../domain/node.js';
 import {
   checkDistinct,
@@ -20,7 +20,17 @@ import { GateFailure, type Violation } from '../domain/violations.js';
 import type { StoredMemory } from '../storage/port.js';
 import type { Context } from './context.js';
 import { Draft } from './draft.js';
-import { fieldAt, type Operation, type Outcome, type UpdateOperation, type WriteOperation } from './operations.js';
+import {
+  fieldAt,
+  type Operation,
+  type Outcome,
+  type PlannedMemory,
+  type UpdateOperation,
+  type WriteOperation,
+} from './operations.js';
+
+/** How much of the evidence and of the links of a memory the answer to a write shows; it says when there is more. */
+const ATTACHED_SHOWN_MAX = 200;
 
 export interface Planned {
   readonly space: SpaceName;
@@ -99,37 +109,39 @@ class Planner {
     const memory = same ?? this.#newMemory(draft, textDigest);
     if (ref !== null) this.#draft.name(ref, memory.id);
 
-    const { changes } = this.#draft;
-    const before = changes.length;
+    const before = this.#draft.changes.length;
     if (!same) {
-      this.#draft.insert(memory);
-      changes.push({
-        change: 'insert_memory',
-        memory,
-        terms: indexTerms(memory.content),
-        refuseDuplicate: !allowDuplicate,
-      });
+      const terms = indexTerms(memory.content);
+      this.#draft.add({ change: 'insert_memory', memory, terms, refuseDuplicate: !allowDuplicate });
     }
-    const known = await this.#draft.evidenceOf(memory.id);
-    const evidence = draft.evidenceRefs.map((reference) => reference.trim()).filter((text) => !known.includes(text));
-    if (evidence.length > 0) changes.push(this.#evidence('node', memory.id, evidence));
-    const problemId = draft.problemId === null ? undefined : targets.get(draft.problemId)?.id;
-    if (problemId !== undefined) await this.#link('attempts', [memory.id, problemId]);
-    for (const word of draft.relatedIds) {
-      const relatedId = targets.get(word)?.id;
-      if (relatedId !== undefined && relatedId !== memory.id) await this.#link('related_to', [memory.id, relatedId]);
-    }
+    const refs = draft.evidenceRefs.map((text) => text.trim());
+    await this.#attach(memory.id, refs, same ? draft.rationale : null);
+    const problemId = draft.problemId === null ? null : (targets.get(draft.problemId)?.id ?? null);
+    const relatedIds = draft.relatedIds.flatMap((word) => targets.get(word)?.id ?? []).filter((id) => id !== memory.id);
+    const links = [
+      ...(problemId === null ? [] : [linkOf('attempts', [memory.id, problemId])]),
+      ...relatedIds.map((id) => linkOf('related_to', [memory.id, id])),
+    ];
+    await this.#link(memory.id, links, same ? draft.rationale : null);
+    const shown = await this.#shown(memory.id);
     return {
       op: 'write',
       memoryId: memory.id,
-      memory: {
-        memory,
-        evidenceRefs: await this.#draft.evidenceOf(memory.id),
-        problemId: problemId ?? (await this.#draft.joinedTo('attempts', memory.id))[0] ?? null,
-        relatedIds: await this.#draft.joinedTo('related_to', memory.id),
-      },
+      memory: { memory, problemId, ...shown },
       duplicateOf: same?.id ?? null,
-      effects: effectsOf(changes.slice(before)),
+      effects: effectsOf(this.#draft.changes.slice(before)),
+    };
+  }
+
+  /** What hangs on a memory after the write; one more than is shown is asked for, to know whether it is all. */
+  async #shown(memoryId: string): Promise<Omit<PlannedMemory, 'memory' | 'problemId'>> {
+    const evidence = await this.#draft.evidenceOf(memoryId, ATTACHED_SHOWN_MAX + 1);
+    const related = await this.#draft.relatedTo(memoryId, ATTACHED_SHOWN_MAX + 1);
+    return {
+      evidenceRefs: evidence.slice(0, ATTACHED_SHOWN_MAX),
+      evidenceComplete: evidence.length <= ATTACHED_SHOWN_MAX,
+      relatedIds: related.slice(0, ATTACHED_SHOWN_MAX),
+      linksComplete: related.length <= ATTACHED_SHOWN_MAX,
     };
   }
 
@@ -161,15 +173,14 @@ class Planner {
 
   /** `ids` are the update's members in the order of its references: the memory itself, then what it names. */
   async #applyUpdate({ at, update }: UpdateOperation, memory: StoredMemory, ids: readonly string[]): Promise<void> {
-    const { changes } = this.#draft;
     switch (update.type) {
       case 'archive_state': {
-        const home = memory.archivedFrom ?? (memory.tier === 'archive' ? 'longterm' : memory.tier);
+        const home = memory.archivedFrom ?? memory.tier;
         const tier = this.#draft.isArchived(memory) ? 'archive' : home;
         const move = update.archived ? archiveFrom(tier) : restoreTo(tier, home);
         if (!move) return;
         const { rationale: reason } = update;
-        changes.push({
+        this.#draft.add({
           change: 'move_tier',
           nodeId: memory.id,
           repoId: this.repoId,
@@ -181,7 +192,7 @@ class Planner {
       }
       case 'utility_vote': {
         const id = this.context.newId();
-        changes.push({
+        this.#draft.add({
           change: 'record_vote',
           id,
           repoId: this.repoId,
@@ -191,7 +202,7 @@ class Planner {
           rationale: update.rationale,
           atMs: this.#nowMs,
         });
-        if (update.evidenceRefs.length > 0) changes.push(this.#evidence('vote', id, update.evidenceRefs));
+        this.#addEvidence('vote', id, update.evidenceRefs);
         return;
       }
       case 'fact_update_link': {
@@ -204,7 +215,7 @@ class Planner {
           );
           return;
         }
-        const edge = await this.#link('fact_update', ids, update.rationale);
+        const [edge] = await this.#link(memory.id, [linkOf('fact_update', ids)], update.rationale);
         if (!edge) {
           this.#refuse(
             fieldAt(at, 'update'),
@@ -213,34 +224,59 @@ class Planner {
           );
           return;
         }
-        if (update.evidenceRefs.length > 0) changes.push(this.#evidence('edge', edge.id, update.evidenceRefs));
+        this.#addEvidence('edge', edge.id, update.evidenceRefs);
       }
     }
   }
 
-  /** Adds an edge that is not there yet; null when it is. */
-  async #link(label: Label, nodeIds: readonly string[], rationale: string | null = null): Promise<InsertEdge | null> {
-    if (await this.#draft.hasEdge(label, nodeIds)) return null;
-    const edge: InsertEdge = {
-      change: 'insert_edge',
-      id: this.context.newId(),
-      repoId: this.repoId,
-      label,
-      weight: LINKS[label].weight,
-      origin: 'manual',
-      rationale,
-      members: membersOf(label, nodeIds),
-      atMs: this.#nowMs,
-      // Only a fact link is a statement of its own; the others are there or they are not.
-      ifExists: label === 'fact_update' ? 'conflict' : 'keep',
-    };
-    this.#draft.changes.push(edge);
-    return edge;
+  /** Adds those of a memory's links that are not there yet. */
+  async #link(memoryId: string, links: readonly Link[], rationale: string | null): Promise<InsertEdge[]> {
+    const keys = links.map(({ label, members }) => edgeKey(label, members));
+    const known = await this.#draft.findEdgeKeys(memoryId, keys);
+    const edges: InsertEdge[] = [];
+    for (const [index, { label, members }] of links.entries()) {
+      const key = keys[index] as string;
+      if (known.has(key)) continue;
+      known.add(key);
+      const edge: InsertEdge = {
+        change: 'insert_edge',
+        id: this.context.newId(),
+        repoId: this.repoId,
+        label,
+        weight: LINKS[label].weight,
+        origin: 'manual',
+        rationale,
+        members,
+        atMs: this.#nowMs,
+      };
+      this.#draft.add(edge);
+      edges.push(edge);
+    }
+    return edges;
   }
 
-  #evidence(of: AttachEvidence['owner']['of'], id: string, refs: readonly string[]): AttachEvidence {
+  /** Attaches what is not attached to the memory yet. */
+  async #attach(memoryId: string, refs: readonly string[], rationale: string | null): Promise<void> {
+    this.#addEvidence('node', memoryId, await this.#draft.missingEvidence(memoryId, refs), rationale);
+  }
+
+  #addEvidence(
+    of: AttachEvidence['owner']['of'],
+    id: string,
+    refs: readonly string[],
+    rationale: string | null = null,
+  ): void {
+    if (refs.length === 0) return;
     const trimmed = refs.map((ref) => ref.trim());
-    return { change: 'attach_evidence', owner: { of, id }, repoId: this.repoId, refs: trimmed, atMs: this.#nowMs };
+    const { repoId } = this;
+    this.#draft.add({
+      change: 'attach_evidence',
+      owner: { of, id },
+      repoId,
+      refs: trimmed,
+      rationale,
+      atMs: this.#nowMs,
+    });
   }
 
   #newMemory(draft: MemoryDraft, textDigest: string): StoredMemory {
@@ -253,7 +289,7 @@ class Planner {
       scope: draft.scope,
       content: draft.text,
       confidence: draft.confidence,
-      tier: 'longterm',
+      tier: FORMS.memory.defaultTier,
       archived: false,
       archivedFrom: null,
       archivedAtMs: null,
@@ -278,6 +314,14 @@ class Planner {
     this.#violations.push({ field, code, message });
   }
 }
+
+/** An edge to be: what it says and whom it joins. */
+interface Link {
+  readonly label: Label;
+  readonly members: readonly Member[];
+}
+
+const linkOf = (label: Label, nodeIds: readonly string[]): Link => ({ label, members: membersOf(label, nodeIds) });
 
 function referencesOf(at: string, draft: MemoryDraft): Reference[] {
   const fromGlobal = draft.scope === 'global';

@@ -1,4 +1,4 @@
-import { type Packed, pack, type Section } from '../domain/packing.js';
+import { oncePerMemory, type Packed, pack, type Section } from '../domain/packing.js';
 import {
   byScore,
   chooseTerms,
@@ -34,16 +34,23 @@ export interface ReadRequest extends ExpansionOptions {
 }
 
 /** One place in the answer: a memory, and everything that explains why it is there. */
-export interface Item {
+export interface Item extends Candidate {
+  readonly memory: MemoryBrief;
+  readonly state: State;
+  readonly companionId: string | null;
+}
+
+/** Something found, with the reason and its rank, before its text is fetched. */
+interface Candidate {
   readonly id: string;
+  readonly kind: string;
   readonly section: Section;
   readonly score: number;
-  readonly companionId: string | null;
-  readonly memory: MemoryBrief;
+  /** The score without what being superseded costs; what is reached from here inherits from it. */
+  readonly unsunkScore: number;
   readonly why: 'direct_match' | RelatedReason;
   readonly anchorId: string | null;
   readonly relationType: string | null;
-  readonly state: State;
   readonly supersededBy: string | null;
   /** The score's factors, by name. */
   readonly parts: ScoreParts;
@@ -59,9 +66,6 @@ export interface ScoreParts {
   readonly superseded?: number;
 }
 
-/** A found memory before its standing is known. */
-type Candidate = Omit<Item, 'companionId' | 'state' | 'supersededBy'>;
-
 /** Finds what bears on the query, in one repo's view, and packs the best of it. Changes nothing. */
 export async function readPack({ store }: Context, request: ReadRequest): Promise<Packed<Item>> {
   const violations = [...checkRepoId('repo_id', request.repoId), ...checkQuery(request.query, request.kinds)];
@@ -71,61 +75,44 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
   if (violations.length > 0) throw new GateFailure('semantic', violations);
 
   const view = viewOf(request.repoId, request);
-  const direct = await findDirect(store, view, request);
-  const related = await findRelated(store, view, direct, request);
-  const candidates = [...direct, ...(await weighVotes(store, view, related))];
-  const items = await judgeStanding(store, view, candidates, request.factLinks);
+  const matches = await findMatches(store, view, request);
+  const direct = await weigh(store, view, [...matches.values()].map(toDirect));
+  const best = direct.sort(byScore).slice(0, request.limit);
+  const anchors = best.map(({ id, unsunkScore }) => ({ id, score: unsunkScore }));
+  const related = await weigh(store, view, (await expand(store, view, anchors, request)).map(toRelated));
+  const found = [...best, ...related];
+  if (request.factLinks) found.push(...(await weighVotes(store, view, successorsOf(found))));
+
+  const items = await fetchItems(store, view, shortlist(found, request.limit), matches, request.factLinks);
   const tokensOf = request.tokensMax === null ? () => 0 : await tokenCounts(request.tokensMax);
   return pack(items, { mode: request.mode, items: request.limit, tokens: request.tokensMax }, tokensOf);
 }
 
-/** Candidates beyond the limit, so that votes can still reorder those near the edge. */
+interface Match {
+  readonly memory: MemoryBrief;
+  readonly lexical: LexicalScore;
+  readonly score: number;
+}
+
+/** Candidates beyond the limit, so that votes and standing can still reorder those near the edge. */
 const POOL_EXTRA = 10;
 
-async function findDirect(store: Store, view: View, request: ReadRequest): Promise<Candidate[]> {
+/** The memories whose own words bear on the query, by their ids. */
+async function findMatches(store: Store, view: View, request: ReadRequest): Promise<Map<string, Match>> {
   const terms = queryTerms(request.query);
   const corpus = await store.countTerms(view, terms);
   const chosen = chooseTerms(request.mode, corpus, terms);
   const candidates = await store.searchTerms(view, chosen, request.limit + POOL_EXTRA);
   const scoreDocument = lexicalScorer(corpus, terms);
-  const matches = new Map<string, { memory: MemoryBrief; lexical: LexicalScore }>();
+  const admitted = new Map<string, Omit<Match, 'score'>>();
   for (const candidate of candidates) {
     const lexical = scoreDocument({ counts: countTerms(candidate, terms), length: candidate.length });
-    if (isAdmitted(request.mode, lexical)) matches.set(candidate.memory.id, { memory: candidate.memory, lexical });
+    if (isAdmitted(request.mode, lexical)) admitted.set(candidate.memory.id, { memory: candidate.memory, lexical });
   }
-  const lexicalLane = {
-    name: 'lexical',
-    weight: 1,
-    scores: new Map([...matches].map(([id, match]) => [id, match.lexical.score])),
-  };
+  const lexicalLane = { weight: 1, scores: new Map([...admitted].map(([id, match]) => [id, match.lexical.score])) };
   const fused = fuse([lexicalLane]);
-  const found = [...matches].map(
-    ([id, { memory, lexical }]): Candidate => ({
-      id,
-      section: 'direct',
-      score: fused.get(id) as number,
-      memory,
-      why: 'direct_match',
-      anchorId: null,
-      relationType: null,
-      parts: { lexical, utility: 1 },
-    }),
-  );
-  return (await weighVotes(store, view, found)).sort(byScore).slice(0, request.limit);
+  return new Map([...admitted].map(([id, match]) => [id, { ...match, score: fused.get(id) as number }]));
 }
-
-/** What helped before counts a little more, and what misled a little less. */
-async function weighVotes(store: Store, view: View, candidates: readonly Candidate[]): Promise<Candidate[]> {
-  const votes = await store.sumVotes(view, idsOf(candidates));
-  return candidates.map((candidate) => {
-    const sum = votes.get(candidate.id);
-    if (!sum) return candidate;
-    const utility = utilityFactor(sum);
-    return { ...candidate, score: candidate.score * utility, parts: { ...candidate.parts, utility } };
-  });
-}
-
-const idsOf = (candidates: readonly Candidate[]): string[] => candidates.map((candidate) => candidate.id);
 
 function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -139,84 +126,111 @@ function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[])
   return counts;
 }
 
-/**
- * The better half of the matches brings its neighbours first; what is reached from the other half scores less than all of these,
- * so it is looked for only when there is room left.
- */
-async function findRelated(
-  store: Store,
-  view: View,
-  direct: readonly Candidate[],
-  request: ReadRequest,
-): Promise<Candidate[]> {
-  const half = Math.ceil(request.limit / 2);
-  const related = await expand(store, view, direct.slice(0, half), request);
-  const found = new Set([...idsOf(direct), ...related.map(({ memory }) => memory.id)]);
-  if (found.size < request.limit) related.push(...(await expand(store, view, direct.slice(half), request)));
-  return related.map(toCandidate);
-}
-
-const toCandidate = (related: Related): Candidate => ({
-  id: related.memory.id,
-  section: related.reason === 'semantic_neighbor' ? 'implicit_related' : 'explicit_related',
-  score: scoreOf(related),
-  memory: related.memory,
-  why: related.reason,
-  anchorId: related.anchorId,
-  relationType: related.relationType,
-  parts: { anchorScore: related.anchorScore, weight: related.weight, depth: related.depth, utility: 1 },
+const toDirect = ({ memory, lexical, score }: Match): Candidate => ({
+  id: memory.id,
+  kind: memory.kind,
+  section: 'direct',
+  score,
+  unsunkScore: score,
+  why: 'direct_match',
+  anchorId: null,
+  relationType: null,
+  supersededBy: null,
+  parts: { lexical, utility: 1 },
 });
 
-/**
- * Says of every candidate whether it still stands. A replaced fact sinks, and what is true now comes with it, reached from the
- * fact's own score before it sank.
- */
-async function judgeStanding(
+const toRelated = (related: Related): Candidate => {
+  const score = scoreOf(related);
+  return {
+    id: related.id,
+    kind: related.kind,
+    section: related.reason === 'semantic_neighbor' ? 'implicit_related' : 'explicit_related',
+    score,
+    unsunkScore: score,
+    why: related.reason,
+    anchorId: related.anchorId,
+    relationType: related.relationType,
+    supersededBy: null,
+    parts: { anchorScore: related.anchorScore, weight: related.weight, depth: related.depth, utility: 1 },
+  };
+};
+
+const weigh = async (store: Store, view: View, candidates: readonly Candidate[]): Promise<Candidate[]> =>
+  sinkReplaced(store, view, await weighVotes(store, view, candidates));
+
+/** What helped before counts a little more, and what misled a little less. */
+async function weighVotes(store: Store, view: View, candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
+  if (candidates.length === 0) return [];
+  const votes = await store.sumVotes(view, idsOf(candidates));
+  if (votes.size === 0) return candidates;
+  return candidates.map((candidate) => {
+    const sum = votes.get(candidate.id);
+    if (!sum) return candidate;
+    const utility = utilityFactor(sum);
+    const score = candidate.score * utility;
+    return { ...candidate, score, unsunkScore: score, parts: { ...candidate.parts, utility } };
+  });
+}
+
+/** A fact that no longer holds goes behind those that do. */
+async function sinkReplaced(store: Store, view: View, candidates: readonly Candidate[]): Promise<Candidate[]> {
+  const facts = candidates.filter(({ kind }) => kind === 'fact');
+  const successors = await lastSuccessors(store, view, idsOf(facts));
+  return candidates.map((candidate) => {
+    const supersededBy = successors.get(candidate.id);
+    if (supersededBy === undefined) return candidate;
+    const parts = { ...candidate.parts, superseded: SUPERSEDED_FACTOR };
+    return { ...candidate, score: candidate.score * SUPERSEDED_FACTOR, supersededBy, parts };
+  });
+}
+
+const idsOf = (candidates: readonly Candidate[]): string[] => candidates.map(({ id }) => id);
+
+/** What is true now comes with what was, reached from the fact's own score before it sank. */
+const successorsOf = (candidates: readonly Candidate[]): Candidate[] =>
+  candidates.flatMap(({ id, supersededBy, unsunkScore }) =>
+    supersededBy === null
+      ? []
+      : toRelated({
+          id: supersededBy,
+          kind: 'fact',
+          reason: 'fact_update',
+          anchorId: id,
+          anchorScore: unsunkScore,
+          relationType: null,
+          weight: 1,
+          depth: 1,
+        }),
+  );
+
+/** Each memory once, and of each section no more than could have a place; what replaced one of them stays with it. */
+function shortlist(candidates: readonly Candidate[], limit: number): Candidate[] {
+  const unique = [...oncePerMemory(candidates).values()].sort(byScore);
+  const counts = { direct: 0, explicit_related: 0, implicit_related: 0 };
+  const kept = unique.filter(({ section }) => ++counts[section] <= limit);
+  const keptIds = new Set(kept.map(({ id }) => id));
+  const successorIds = new Set(kept.map(({ supersededBy }) => supersededBy));
+  return [...kept, ...unique.filter(({ id }) => successorIds.has(id) && !keptIds.has(id))];
+}
+
+/** Fetches the texts that the matches did not bring. Who is not visible after all is left out. */
+async function fetchItems(
   store: Store,
   view: View,
   candidates: readonly Candidate[],
+  matches: ReadonlyMap<string, Match>,
   withSuccessors: boolean,
 ): Promise<Item[]> {
-  const factIds = candidates.filter(({ memory }) => memory.kind === 'fact').map(({ id }) => id);
-  const successors = await lastSuccessors(store, view, factIds);
-  const known = new Set(candidates.map(({ id }) => id));
-  const missing = withSuccessors ? [...new Set(successors.values())].filter((id) => !known.has(id)) : [];
-  const current = new Map((await store.getBriefs(view, missing)).map((memory) => [memory.id, memory]));
-
-  const items: Item[] = [];
-  for (const candidate of candidates) {
-    const supersededBy = successors.get(candidate.id) ?? null;
-    items.push(toItem(candidate, stateOf(candidate.memory, successors), supersededBy, withSuccessors));
-    const successor = current.get(supersededBy ?? '');
-    if (!successor) continue;
-    const reached = toCandidate({
-      memory: successor,
-      reason: 'fact_update',
-      anchorId: candidate.id,
-      anchorScore: candidate.score,
-      relationType: null,
-      weight: 1,
-      depth: 1,
-    });
-    items.push(toItem(reached, stateOf(successor, successors), null, false));
-  }
-  return items;
+  const missing = candidates.map(({ id }) => id).filter((id) => !matches.has(id));
+  const fetched = new Map((await store.getBriefs(view, missing)).map((memory) => [memory.id, memory]));
+  return candidates.flatMap((candidate) => {
+    const memory = matches.get(candidate.id)?.memory ?? fetched.get(candidate.id);
+    if (!memory) return [];
+    const { supersededBy } = candidate;
+    const companionId = withSuccessors ? supersededBy : null;
+    return [{ ...candidate, memory, state: stateOf(memory, supersededBy), companionId }];
+  });
 }
-
-/** Spelled out field by field: this runs for every candidate, and copying whole objects shows in the profile. */
-const toItem = (candidate: Candidate, state: State, supersededBy: string | null, withSuccessor: boolean): Item => ({
-  id: candidate.id,
-  section: candidate.section,
-  score: supersededBy === null ? candidate.score : candidate.score * SUPERSEDED_FACTOR,
-  companionId: withSuccessor ? supersededBy : null,
-  memory: candidate.memory,
-  why: candidate.why,
-  anchorId: candidate.anchorId,
-  relationType: candidate.relationType,
-  state,
-  supersededBy,
-  parts: supersededBy === null ? candidate.parts : { ...candidate.parts, superseded: SUPERSEDED_FACTOR },
-});
 
 /** Counts a memory's tokens once, and never much further than the budget. */
 async function tokenCounts(tokensMax: number): Promise<(item: Item) => number> {

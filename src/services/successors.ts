@@ -1,9 +1,9 @@
 import type { View } from '../domain/spaces.js';
 import type { State } from '../domain/vocabulary.js';
-import type { MemoryBrief, Store } from '../storage/port.js';
+import type { MemoryBrief, Replacement, Store } from '../storage/port.js';
 
-/** No fact changes more often; a store that says so is followed no further. */
-const ROUNDS_MAX = 1_000;
+/** How many replacements are followed at most to say what is true now. */
+const REPLACEMENTS_MAX = 10_000;
 
 /** For each fact that was replaced, the fact at the end of its chain: what is true now. */
 export async function lastSuccessors(
@@ -11,32 +11,35 @@ export async function lastSuccessors(
   view: View,
   factIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const next = new Map<string, string>();
-  let frontier = [...new Set(factIds)];
-  for (let round = 0; frontier.length > 0 && round < ROUNDS_MAX; round++) {
-    const found = await store.findSuccessors(view, frontier);
-    for (const [oldId, newId] of found) next.set(oldId, newId);
-    frontier = [...new Set(found.values())].filter((id) => !next.has(id));
-  }
-  const last = new Map<string, string>();
-  for (const id of factIds) {
-    const end = endOf(next, id);
-    if (end !== null) last.set(id, end);
-  }
-  return last;
+  const { found } = await store.findReplacements(view, factIds, REPLACEMENTS_MAX);
+  return endsOf(found, factIds);
 }
 
-function endOf(next: ReadonlyMap<string, string>, id: string): string | null {
-  const seen = new Set<string>([id]);
-  let end: string | null = null;
-  for (let step = next.get(id); step !== undefined && !seen.has(step); step = next.get(step)) {
-    seen.add(step);
+/**
+ * Newest first, replacements hold: a fact that was replaced twice went to the newer one, and one that would close a circle (two
+ * repos may each replace a global fact by the other) is void, because a newer one brought its fact back.
+ */
+export function endsOf(replacements: readonly Replacement[], factIds: readonly string[]): Map<string, string> {
+  const next = new Map<string, string>();
+  for (const { oldId, newId } of replacements) {
+    if (!next.has(oldId) && endOf(next, newId) !== oldId) next.set(oldId, newId);
+  }
+  return new Map(factIds.flatMap((id) => (next.has(id) ? [[id, endOf(next, id)]] : [])));
+}
+
+/** Follows the steps to their end, and makes all of them lead straight there for the next who asks. */
+function endOf(next: Map<string, string>, id: string): string {
+  const passed: string[] = [];
+  let end = id;
+  for (let step = next.get(end); step !== undefined; step = next.get(end)) {
+    passed.push(end);
     end = step;
   }
+  for (const each of passed) next.set(each, end);
   return end;
 }
 
-export function stateOf(memory: Pick<MemoryBrief, 'id' | 'archived'>, successors: ReadonlyMap<string, string>): State {
-  if (memory.archived) return 'archived';
-  return successors.has(memory.id) ? 'superseded' : 'current';
+export function stateOf({ archived }: Pick<MemoryBrief, 'archived'>, supersededBy: string | null | undefined): State {
+  if (archived) return 'archived';
+  return supersededBy ? 'superseded' : 'current';
 }

@@ -21,7 +21,10 @@ export interface Store {
   getBriefs(view: View, ids: readonly string[]): Promise<MemoryBrief[]>;
   /** The memories of the space with this kind and text digest: those that stand first, archived and superseded ones too. */
   findSameText(space: SpaceName, kind: string, textDigest: string): Promise<SameText[]>;
-  /** The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs: 0 when the view shows none of them. */
+  /**
+   * The numbers of the corpus that the view's spaces hold, and in how many of its documents each term occurs: 0 when the view shows
+   * none of them. Where a term is common a space may take that for granted.
+   */
   countTerms(view: View, terms: readonly string[]): Promise<Corpus>;
   /**
    * Lexical candidates: memories in the view that hold at least one of `any`. Where a space has more than `poolSize`, the best by
@@ -30,21 +33,27 @@ export interface Store {
   searchTerms(view: View, terms: ChosenTerms, poolSize: number): Promise<TermCandidate[]>;
   /** The edges of these labels that touch the nodes, with all their members: for each node the newest `perNode` of each label in each space. */
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
-  /** One step over the edges of these labels: who is joined to each node, over the newest `perNode` edges of each label in each space. */
+  /** Which of these edges, told by their keys (`domain/links.ts`), the view's spaces hold. */
+  findEdgeKeys(view: View, keys: readonly string[]): Promise<Set<string>>;
+  /** One step over the edges of these labels: whom the view shows that is joined to each node, over the newest `perNode` edges of each label in each space. */
   findNeighbours(
     view: View,
     nodeIds: readonly string[],
     labels: readonly string[],
     perNode: number,
   ): Promise<Neighbour[]>;
-  /** For each of the facts that was replaced: the fact that last replaced it. */
-  findSuccessors(view: View, factIds: readonly string[]): Promise<Map<string, string>>;
+  /** The replacements that follow on these facts, step by step to the end of their chains, newest first; of more than `max` the nearest. */
+  findReplacements(view: View, factIds: readonly string[], max: number): Promise<Found<Replacement>>;
+  /** The replacements in the whole history of these facts, or of those that these changes touched, newest first; of more than `max` the nearest. */
+  findHistory(view: View, fromIds: readonly string[], max: number): Promise<Found<ExplainedReplacement>>;
   /** Votes on each of the memories, in sum. */
   sumVotes(view: View, memoryIds: readonly string[]): Promise<Map<string, VoteSum>>;
   /** The newest votes on a memory, one by one. */
   findVotes(view: View, memoryId: string, limit: number): Promise<StoredVote[]>;
-  /** The evidence attached to a memory, first attached first. */
-  findEvidence(view: View, memoryId: string): Promise<string[]>;
+  /** The evidence attached to a memory, first attached first, as far as the first `limit`. */
+  findEvidence(view: View, memoryId: string, limit: number): Promise<string[]>;
+  /** Which of these references are attached to the memory. */
+  findAttached(view: View, memoryId: string, refs: readonly string[]): Promise<Set<string>>;
   /** The answer kept for an idempotency key of the repo, unless it is older than `sinceMs`. */
   findReply(repoId: string, key: string, sinceMs: number): Promise<StoredReply | null>;
 
@@ -81,6 +90,7 @@ export interface SameText {
 export interface Neighbour {
   readonly fromId: string;
   readonly toId: string;
+  readonly toKind: string;
   readonly label: string;
   readonly weight: number;
 }
@@ -99,6 +109,25 @@ export interface StoredEdge {
   readonly rationale: string | null;
   readonly createdAtMs: number;
   readonly members: readonly { readonly nodeId: string; readonly role: Role }[];
+}
+
+/** That a fact took the place of another. */
+export interface Replacement {
+  readonly oldId: string;
+  readonly newId: string;
+  readonly atMs: number;
+}
+
+/** With the change that says so. */
+export interface ExplainedReplacement extends Replacement {
+  readonly changeId: string;
+  readonly rationale: string | null;
+}
+
+/** As much as was asked for, and whether that is all. */
+export interface Found<Value> {
+  readonly found: Value[];
+  readonly isComplete: boolean;
 }
 
 export interface VoteSum {
@@ -131,6 +160,8 @@ export interface RepoSummary {
   readonly repoId: string;
   readonly createdAtMs: number;
   readonly bytes: number;
+  /** Whether its file cannot be read: it is damaged, out of reach, or of a newer version. The counts are empty then. */
+  readonly damaged: boolean;
   readonly counts: readonly NodeCount[];
 }
 

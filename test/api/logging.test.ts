@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Logger, symbols } from 'pino';
+import { type Logger, levels, symbols } from 'pino';
 import supertest from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.js';
@@ -28,6 +28,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   'proxy-authorization': 'Basic secret-of-proxy',
 };
 const TEXT = 'The vault opens with heliotrope';
+const { info: INFO, debug: DEBUG } = levels.values;
 
 let directory: string;
 let store: Store;
@@ -97,6 +98,13 @@ test('an answered request leaves one line: what was asked, how it went, how long
       duration_ms: expect.any(Number),
     }),
   ]);
+});
+
+test.each(REQUESTS)('%s leaves one line, at level info if it was refused and at level debug if not', async (...row) => {
+  const { status } = await row[2]('traced-4');
+  const answered = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === 'request answered');
+  const level = status >= 400 ? INFO : DEBUG;
+  expect(answered).toEqual([expect.objectContaining({ request_id: 'traced-4', status, level })]);
 });
 
 test('whoever logs a request or its headers does not log its secrets', () => {

@@ -94,6 +94,7 @@ const CAUSES: Readonly<Partial<Record<ProblemCode, () => Promise<Reply>>>> = {
   },
   payload_too_large: () => send(service, 'POST', '/memory/write', JSON_TYPE, ' '.repeat(1024 * 1024 + 1)),
   unsupported_media_type: () => send(service, 'POST', '/memory/write', { 'content-type': 'text/plain' }, 'hello'),
+  host_not_allowed: () => send(service, 'GET', '/stats', { host: 'rebound.example' }),
   semantic_error: () => post('/memory/write', writeBody({ kind: 'solution' })),
   integrity_error: () => post('/memory/write', writeBody({ kind: 'solution', links: { problem_id: FACT_ID } })),
   idempotency_key_reused: async () => {

@@ -104,7 +104,7 @@ const readStore = async (repoId: string): Promise<string[]> => [
 
 /** A digest over all rows of all tables of the repo and of the main file, and over the names of the files. */
 function digest(repoId: string): string {
-  const files = readdirSync(join(dirname(service.file), 'memory.repos')).filter((name) => name.endsWith('.db'));
+  const files = readdirSync(join(dirname(service.file), 'memory.db.repos')).filter((name) => name.endsWith('.db'));
   const rows = [tables(service, repoId), tables(service, null)];
   expect(Object.keys(rows[0] ?? {}).length).toBeGreaterThan(5);
   return createHash('sha256')

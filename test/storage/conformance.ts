@@ -6,11 +6,11 @@ import { lifetime } from './conformance/lifetime.js';
 import { links } from './conformance/links.js';
 import { memories } from './conformance/memories.js';
 import { model } from './conformance/model.js';
+import { replacements } from './conformance/replacements.js';
 import { replies } from './conformance/replies.js';
 import { repos } from './conformance/repos.js';
 import { search } from './conformance/search.js';
 import { type OpenStore, Subject } from './conformance/subject.js';
-import { successors } from './conformance/successors.js';
 import { votes } from './conformance/votes.js';
 
 const PARTS = {
@@ -19,7 +19,7 @@ const PARTS = {
   memories,
   search,
   links,
-  successors,
+  replacements,
   votes,
   evidence,
   replies,

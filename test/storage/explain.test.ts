@@ -107,10 +107,13 @@ describe('no statement that a store runs while everything is done once reads a w
     await store.searchTerms(view, { any: ['redi'], also: ['port'] }, 1);
     await store.findEdges(view, [idOf(1)], LABELS, 10);
     await store.findNeighbours(view, [idOf(1)], LABELS, 10);
-    await store.findSuccessors(view, [idOf(3)]);
+    await store.findEdgeKeys(view, ['related_to|a|b']);
+    await store.findReplacements(view, [idOf(3)], 10);
+    await store.findHistory(view, [idOf(3)], 10);
     await store.sumVotes(view, [idOf(2)]);
     await store.findVotes(viewOf(REPO), idOf(2), 10);
-    await store.findEvidence(view, idOf(3));
+    await store.findEvidence(view, idOf(3), 10);
+    await store.findAttached(view, idOf(3), ['a']);
     await store.findReply(REPO, 'key-1', 0);
     await store.countNodes(REPO);
     await store.close();

@@ -10,7 +10,7 @@ import { idOf, insert, keep, OTHER_REPO, planIn, planOf, REPO } from '../support
 import { connectDirectly, repoFileOf } from '../support/sqlite.js';
 
 /** How many plans one transaction holds at most. */
-const PLANS_PER_COMMIT_MAX = 128;
+const PLANS_PER_COMMIT_MAX = 500;
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let file: string;

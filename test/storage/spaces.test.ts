@@ -52,7 +52,7 @@ describe('the name of a repo file', () => {
   test.each(AWKWARD_IDS)('for %j is safe on every file system', (repoId) => {
     expect(fileNameOf(repoId)).toMatch(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/);
     expect(fileNameOf(repoId).length).toBeLessThanOrEqual(100);
-    expect(dirname(resolve(repoFileOf(file, repoId)))).toBe(directory.path('memory.repos'));
+    expect(dirname(resolve(repoFileOf(file, repoId)))).toBe(directory.path('memory.db.repos'));
   });
 
   test('differs for ids that differ, also where case does not count', () => {
@@ -86,17 +86,17 @@ describe('a store', () => {
       expect(await idsIn(store, repoId, numbers)).toEqual([idOf(number)]);
     }
     await store.close();
-    expect(readdirSync(directory.path('memory.repos')).sort()).toEqual(
+    expect(readdirSync(directory.path('memory.db.repos')).sort()).toEqual(
       AWKWARD_IDS.map((repoId) => basename(repoFileOf(file, repoId))).sort(),
     );
-    expect(readdirSync(directory.path()).sort()).toEqual(['memory.db', 'memory.lock', 'memory.repos']);
+    expect(readdirSync(directory.path()).sort()).toEqual(['memory.db', 'memory.db.lock', 'memory.db.repos']);
   });
 
   test('has no repo directory before there is a repo, and no file of a repo that was only read', async () => {
     const store = openSqliteStore(file);
     await store.apply(globalPlanOf(insertGlobal(idOf(1))));
     await idsIn(store, 'acme/shop', [1]);
-    expect(existsSync(directory.path('memory.repos'))).toBe(false);
+    expect(existsSync(directory.path('memory.db.repos'))).toBe(false);
     await store.close();
   });
 
@@ -115,7 +115,7 @@ describe('a store', () => {
     await write(store, 'acme/shop');
     await write(store, 'acme/till');
     await store.dropRepo('acme/shop');
-    const left = readdirSync(directory.path('memory.repos'));
+    const left = readdirSync(directory.path('memory.db.repos'));
     expect(left.every((name) => name.startsWith(basename(repoFileOf(file, 'acme/till'))))).toBe(true);
     expect(left).not.toEqual([]);
     await store.close();
@@ -196,7 +196,7 @@ describe('nobody but the owner', () => {
     const deep = directory.path('not', 'yet', 'there', 'memory.db');
     const store = openSqliteStore(deep);
     await write(store, 'acme/shop');
-    for (const path of ['not', 'not/yet', 'not/yet/there', 'not/yet/there/memory.repos'])
+    for (const path of ['not', 'not/yet', 'not/yet/there', 'not/yet/there/memory.db.repos'])
       expect(modeOf(directory.path(path)), path).toBe('700');
     await store.close();
   });
@@ -213,7 +213,7 @@ describe('nobody but the owner', () => {
       repo,
       `${repo}-wal`,
       `${repo}-shm`,
-      directory.path('memory.lock'),
+      directory.path('memory.db.lock'),
     ];
     expect(paths.map(modeOf)).toEqual(paths.map(() => '600'));
     await store.close();

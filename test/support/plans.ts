@@ -68,7 +68,15 @@ export const attach = (
   owner: AttachEvidence['owner'],
   refs: readonly string[],
   fields: Partial<AttachEvidence> = {},
-): AttachEvidence => ({ change: 'attach_evidence', owner, repoId: REPO, refs, atMs: START_MS, ...fields });
+): AttachEvidence => ({
+  change: 'attach_evidence',
+  owner,
+  repoId: REPO,
+  refs,
+  rationale: null,
+  atMs: START_MS,
+  ...fields,
+});
 
 export const link = (label: Label, nodeIds: readonly string[], fields: Partial<InsertEdge> = {}): InsertEdge => ({
   change: 'insert_edge',
@@ -80,7 +88,6 @@ export const link = (label: Label, nodeIds: readonly string[], fields: Partial<I
   rationale: null,
   members: membersOf(label, nodeIds),
   atMs: START_MS,
-  ifExists: 'conflict',
   ...fields,
 });
 

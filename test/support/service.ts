@@ -47,7 +47,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   const clock = new Clock();
   const store = openStore(config, clock.now);
   const context = { store, now: clock.now, newId: countingIds(), evidenceKinds: config.evidenceKinds };
-  const app = await buildApp(context, buildLogger(config.logLevel));
+  const app = await buildApp(context, buildLogger(config.logLevel), config);
   await app.ready();
   return {
     app,

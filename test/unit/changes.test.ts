@@ -7,43 +7,43 @@ import { attach, idOf, insert, keep, link, move, vote } from '../support/plans.j
 const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects: SideEffect[] } } = {
   insert_memory: {
     change: insert(idOf(1), { kind: 'problem' }),
-    effects: [{ effect: 'memory_inserted', memory_id: idOf(1), kind: 'problem' }],
+    effects: [{ effect: 'memory_inserted', memoryId: idOf(1), kind: 'problem' }],
   },
   attach_evidence: {
     change: attach({ of: 'node', id: idOf(1) }, ['commit:1', 'commit:2']),
-    effects: [{ effect: 'evidence_attached', to: 'node', id: idOf(1), evidence_refs: ['commit:1', 'commit:2'] }],
+    effects: [
+      { effect: 'evidence_attached', owner: { of: 'node', id: idOf(1) }, evidenceRefs: ['commit:1', 'commit:2'] },
+    ],
   },
   insert_edge: {
     change: link('attempts', [idOf(2), idOf(1)], { id: idOf(9) }),
     effects: [
       {
         effect: 'edge_inserted',
-        edge_id: idOf(9),
+        edgeId: idOf(9),
         label: 'attempts',
         weight: 1,
         members: [
-          { memory_id: idOf(2), role: 'subject' },
-          { memory_id: idOf(1), role: 'object' },
+          { nodeId: idOf(2), role: 'subject', position: 0 },
+          { nodeId: idOf(1), role: 'object', position: 1 },
         ],
       },
     ],
   },
   move_tier: {
     change: move(idOf(1), { from: 'session' }),
-    effects: [{ effect: 'tier_moved', memory_id: idOf(1), from_tier: 'session', to_tier: 'archive' }],
+    effects: [{ effect: 'tier_moved', memoryId: idOf(1), fromTier: 'session', toTier: 'archive' }],
   },
   record_vote: {
     change: vote(idOf(2), idOf(1), { id: idOf(9), vote: -0.5 }),
-    effects: [
-      { effect: 'vote_recorded', observation_id: idOf(9), memory_id: idOf(2), problem_id: idOf(1), vote: -0.5 },
-    ],
+    effects: [{ effect: 'vote_recorded', observationId: idOf(9), memoryId: idOf(2), problemId: idOf(1), vote: -0.5 }],
   },
   // The kept reply is how the service works, not something the caller did.
   remember_reply: { change: keep('a-key'), effects: [] },
 };
 
 describe('the effects of a plan', () => {
-  test.each(Object.entries(EFFECTS))('%s is told in the words of the answer', (_, { change, effects }) => {
+  test.each(Object.entries(EFFECTS))('%s is told to the one who asked', (_, { change, effects }) => {
     expect(effectsOf([change])).toEqual(effects);
   });
 

@@ -129,3 +129,7 @@ describe('a term', () => {
     for (const term of indexTerms(text)) expect(term).toMatch(/^[\p{L}\p{N}_]+$/u);
   });
 });
+
+test('a run of marks that no script writes is cut short, at once', () => {
+  expect(indexTerms(`cafe${'\u0301\u0327'.repeat(50_000)} bar`)).toEqual(['cafe', 'bar']);
+});

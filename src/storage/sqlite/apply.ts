@@ -142,7 +142,7 @@ class Application {
     );
   }
 
-  #attachEvidence({ owner, repoId, refs, atMs }: AttachEvidence): void {
+  #attachEvidence({ owner, repoId, refs, rationale, atMs }: AttachEvidence): void {
     const { table, column, seq } = this.#evidenceOwner(owner);
     const before = this.connection.get<{ refs: number }>(
       `SELECT count(*) AS refs FROM ${table} WHERE ${column} = ?`,
@@ -158,7 +158,8 @@ class Application {
       );
     }
     if (owner.of === 'node' && !this.#inserted.has(owner.id)) {
-      this.#log('attach_evidence', repoId, atMs, [{ id: owner.id, seq }], refs.join('\n'));
+      const reasoning = [...(rationale === null ? [] : [rationale]), ...refs].join('\n');
+      this.#log('attach_evidence', repoId, atMs, [{ id: owner.id, seq }], reasoning);
     }
   }
 
@@ -199,10 +200,7 @@ class Application {
       change.rationale,
       change.atMs,
     );
-    if (changes === 0) {
-      if (change.ifExists === 'keep') return;
-      throw new ApplyConflict('edge_exists', key);
-    }
+    if (changes === 0) throw new ApplyConflict('edge_exists', key);
     const nodes = change.members.map((member) => ({ ...member, id: member.nodeId, seq: this.#nodeSeq(member.nodeId) }));
     if (change.label === 'fact_update') this.#refuseCircle(nodes);
     for (const { seq, role, position } of nodes) {

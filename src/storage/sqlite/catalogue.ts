@@ -7,7 +7,9 @@ import { repos } from './schema.js';
 
 const orm = (main: Connection) => drizzle(main.db);
 
+/** Lists the repo unless it is. One that is listed costs a read only: every opening of a repo asks for this. */
 export function addRepo(main: Connection, repoId: string, nowMs: number): void {
+  if (orm(main).select().from(repos).where(eq(repos.repoId, repoId)).get()) return;
   orm(main).insert(repos).values({ repoId, createdAt: nowMs }).onConflictDoNothing().run();
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { type BigIntStats, chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
 import { migrate } from './migrations.js';
@@ -12,15 +12,22 @@ export const CACHE_KIB = 4_000;
 /** One open space file. Statements are prepared once for as long as the file is open. */
 export class Connection {
   readonly db: Database;
-  readonly #statements = new Map<string, Statement>();
+  readonly #file: string;
+  /** What the path led to when it was opened. */
+  readonly #opened: BigIntStats | undefined;
+  readonly #objectStatements = new Map<string, Statement>();
+  readonly #arrayStatements = new Map<string, Statement>();
   #isEmpty: boolean | null = null;
   /** In how many documents a term occurs: asked for by every query, and the same until something is written. */
   readonly termFrequencies = new Map<string, number>();
   /** Row numbers of nodes that were met lately. */
   readonly nodeSeqs = new Map<string, number>();
 
-  constructor(file: string) {
+  /** `name` is what a message calls the file; not everybody who reads one may know the path. */
+  constructor(file: string, name = file) {
     createPrivateFile(file);
+    this.#file = file;
+    this.#opened = identityOf(file);
     this.db = new SqliteDatabase(file, { timeout: BUSY_TIMEOUT_MS });
     try {
       this.db.pragma('journal_mode = WAL');
@@ -29,12 +36,18 @@ export class Connection {
       // A savepoint keeps what it may have to undo in temporary files, one for every plan, unless it is told to keep it in memory.
       this.db.pragma('temp_store = MEMORY');
       this.db.pragma(`cache_size = -${CACHE_KIB}`);
-      migrate(this.db, file);
+      migrate(this.db, name);
       this.db.pragma('foreign_keys = ON');
     } catch (error) {
       this.db.close();
       throw error;
     }
+  }
+
+  /** Whether the path still leads to the open file. One that was moved or deleted takes writes all the same. */
+  isInPlace(): boolean {
+    const found = identityOf(this.#file);
+    return found !== undefined && found.ino === this.#opened?.ino && found.dev === this.#opened.dev;
   }
 
   /** Whether nothing was ever remembered here. Nobody else writes, so it need not be asked again until a commit. */
@@ -51,11 +64,13 @@ export class Connection {
   }
 
   statement(sql: string, asArrays = false): Statement {
-    let statement = this.#statements.get(sql);
+    // A statement answers in one way or the other for good, so each way has its own.
+    const statements = asArrays ? this.#arrayStatements : this.#objectStatements;
+    let statement = statements.get(sql);
     if (!statement) {
       statement = this.db.prepare(sql);
       if (asArrays) statement.raw();
-      this.#statements.set(sql, statement);
+      statements.set(sql, statement);
     }
     return statement;
   }
@@ -81,6 +96,8 @@ export class Connection {
     this.db.close();
   }
 }
+
+const identityOf = (file: string): BigIntStats | undefined => statSync(file, { bigint: true, throwIfNoEntry: false });
 
 /** Memories are private: nobody but the owner may even list them. SQLite gives its side files the mode of the main one. */
 export function createPrivateFile(file: string): void {

@@ -1,22 +1,40 @@
 import { createHash } from 'node:crypto';
-import { join, parse } from 'node:path';
+import { join } from 'node:path';
+import { StoreUnavailable } from '../port.js';
 
-/** Where the files of a store lie, all derived from the main file's path. */
+/** How the names end that a store, or SQLite for it, gives to what lies beside a main file. */
+const BESIDE_ENDINGS = ['.lock', '.repos', '-wal', '-shm', '-journal'];
+
+/**
+ * Where the files of a store lie, all named by the whole of the main file's path: `a`, `a.db` and `a.sqlite` in one directory
+ * have nothing in common.
+ */
 export class StoreFiles {
   readonly main: string;
   readonly lock: string;
   readonly #repos: string;
 
   constructor(main: string) {
-    const { dir, name } = parse(main);
+    refuseNameOfAnothers(main);
     this.main = main;
-    this.lock = join(dir, `${name}.lock`);
-    this.#repos = join(dir, `${name}.repos`);
+    this.lock = `${main}.lock`;
+    this.#repos = `${main}.repos`;
   }
 
   repo(repoId: string): string {
     return join(this.#repos, `${fileNameOf(repoId)}.db`);
   }
+}
+
+/** A main file in the place of another store's lock or log would be written over by that store. */
+function refuseNameOfAnothers(main: string): void {
+  const ending = BESIDE_ENDINGS.find((each) => main.toLowerCase().endsWith(each));
+  if (ending === undefined) return;
+  throw new StoreUnavailable(
+    'unusable',
+    `${main} cannot be used as the database: names that end in ${ending} are kept for what lies beside one; ` +
+      'set RLM_MEMORY_DB to a file with another ending, such as .db',
+  );
 }
 
 const READABLE_CHARACTERS_MAX = 40;

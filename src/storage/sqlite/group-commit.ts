@@ -1,9 +1,8 @@
-import SqliteDatabase from 'better-sqlite3';
 import type { Plan } from '../../domain/changes.js';
 import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
-import { StoreUnavailable } from '../port.js';
 import { applyChanges, type Elsewhere, indexRows, NODE_STUB, type NodeStub, type SearchRow } from './apply.js';
 import type { Connection } from './connection.js';
+import { toUnavailable } from './failures.js';
 import { findReply } from './read.js';
 import type { Spaces } from './spaces.js';
 
@@ -13,8 +12,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** So many plans share a transaction at most; the loop turns before the next. */
-const PLANS_PER_COMMIT_MAX = 128;
+/** So many changes share a transaction at most, or else they are one plan; the loop turns before the next. */
+const CHANGES_PER_COMMIT_MAX = 500;
 
 /**
  * Plans that arrive in the same turn of the event loop share one transaction and one flush to disk, each in a savepoint of its
@@ -41,7 +40,7 @@ export class GroupCommit {
   flush(space: SpaceName): void {
     const queue = this.#queues.get(space);
     this.#queues.delete(space);
-    while (queue && queue.length > 0) this.#commit(space, queue.splice(0, PLANS_PER_COMMIT_MAX));
+    while (queue && queue.length > 0) this.#commit(space, takeGroup(queue));
   }
 
   flushAll(): void {
@@ -51,7 +50,7 @@ export class GroupCommit {
   #turn(space: SpaceName): void {
     const queue = this.#queues.get(space);
     if (!queue) return;
-    this.#commit(space, queue.splice(0, PLANS_PER_COMMIT_MAX));
+    this.#commit(space, takeGroup(queue));
     if (queue.length > 0) setImmediate(() => this.#turn(space));
     else this.#queues.delete(space);
   }
@@ -73,7 +72,7 @@ export class GroupCommit {
         }
       });
     } catch (error) {
-      for (const { reject } of group) reject(toUnavailable(error));
+      for (const { reject } of group) reject(toUnavailable(error, space));
       return;
     }
     for (const answer of settle) answer();
@@ -96,7 +95,7 @@ export class GroupCommit {
       if (!connection.db.inTransaction) throw error;
       connection.statement('ROLLBACK TO plan').run();
       connection.statement('RELEASE plan').run();
-      return () => reject(toUnavailable(error));
+      return () => reject(toUnavailable(error, space));
     }
   }
 
@@ -116,11 +115,13 @@ export class GroupCommit {
   }
 }
 
-function toUnavailable(error: unknown): unknown {
-  if (!(error instanceof SqliteDatabase.SqliteError)) return error;
-  if (error.code.startsWith('SQLITE_FULL'))
-    return new StoreUnavailable('full', 'the disk that holds the store is full');
-  if (error.code.startsWith('SQLITE_BUSY'))
-    return new StoreUnavailable('busy', 'another program holds the store; try again');
-  return error;
+/** Takes the plans that the next transaction has room for off the queue: always one, however large. */
+function takeGroup(queue: Waiting[]): Waiting[] {
+  let changes = 0;
+  const isTooMuch = ({ plan }: Waiting): boolean => {
+    changes += plan.changes.length;
+    return changes > CHANGES_PER_COMMIT_MAX;
+  };
+  const end = queue.findIndex(isTooMuch);
+  return queue.splice(0, end < 0 ? queue.length : Math.max(1, end));
 }

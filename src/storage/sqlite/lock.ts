@@ -14,8 +14,10 @@ export class StoreLock {
     this.#db = new SqliteDatabase(file, { timeout: 0 });
     try {
       this.#db.exec('BEGIN EXCLUSIVE');
-    } catch {
+    } catch (error) {
       this.#db.close();
+      // Anything else is no sign of another process: the file or the disk is at fault.
+      if (!isHeldElsewhere(error)) throw error;
       throw new StoreUnavailable(
         'locked',
         `another process already serves ${store}; stop it, or set RLM_MEMORY_DB to another file`,
@@ -27,3 +29,6 @@ export class StoreLock {
     if (this.#db.open) this.#db.close();
   }
 }
+
+const isHeldElsewhere = (error: unknown): boolean =>
+  error instanceof SqliteDatabase.SqliteError && error.code.startsWith('SQLITE_BUSY');

@@ -12,13 +12,13 @@ const MIGRATIONS = readMigrationFiles({ migrationsFolder: FOLDER });
  * Brings one file to the current schema, in one transaction, and notes it where Drizzle's own tools look for it. Foreign keys are
  * off meanwhile, because a table that a migration rebuilds must not take the rows that refer to it along; the check follows.
  */
-export function migrate(db: Database, file: string): void {
+export function migrate(db: Database, name: string): void {
   const applied = appliedMigrations(db);
   const newest = MIGRATIONS.at(-1)?.folderMillis ?? 0;
   if (applied > newest) {
     throw new StoreUnavailable(
       'newer',
-      `${file} was written by a newer version of Loci; start that version, or restore a backup`,
+      `${name} was written by a newer version of Loci; start that version, or restore a backup`,
     );
   }
   if (applied === newest) return;
@@ -35,7 +35,11 @@ export function migrate(db: Database, file: string): void {
     }
     const broken = db.pragma('foreign_key_check') as unknown[];
     if (broken.length > 0)
-      throw new Error(`${file}: a migration would break ${broken.length} references; nothing was changed`);
+      throw new StoreUnavailable(
+        'unusable',
+        `${name} cannot be brought to the present version, because ${broken.length} references in it would lead nowhere; ` +
+          'nothing was changed, restore it from a backup',
+      );
   }).immediate();
 }
 

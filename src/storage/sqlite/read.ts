@@ -39,7 +39,11 @@ const VOTE_EVIDENCE = `
 
 export const NODE_EVIDENCE = `
   SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
-  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.created_at, x.position`;
+  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) ORDER BY x.created_at, x.position LIMIT @limit`;
+
+export const ATTACHED_EVIDENCE = `
+  SELECT r.ref FROM nodes n JOIN node_evidence x ON x.node_seq = n.seq JOIN evidence_refs r ON r.seq = x.evidence_seq
+  WHERE n.id = @id AND (@asOf IS NULL OR x.created_at <= @asOf) AND r.ref IN (SELECT value FROM json_each(@refs))`;
 
 export const FIND_REPLY =
   'SELECT request_digest, reply FROM idempotency_keys WHERE repo_id = ? AND key = ? AND created_at >= ?';
@@ -149,11 +153,18 @@ export class Reader {
       .slice(0, limit);
   }
 
-  findEvidence(view: View, memoryId: string): string[] {
-    const parameters = { id: memoryId, asOf: view.asOfMs };
+  findEvidence(view: View, memoryId: string, limit: number): string[] {
+    const parameters = { id: memoryId, asOf: view.asOfMs, limit };
     return this.spaces
-      .inEach(view, (connection) => connection.all<{ ref: string }>(NODE_EVIDENCE, parameters))
-      .map(({ ref }) => ref);
+      .inEach(view, (connection) => connection.rows<[string]>(NODE_EVIDENCE, parameters))
+      .map(([ref]) => ref)
+      .slice(0, limit);
+  }
+
+  findAttached(view: View, memoryId: string, refs: readonly string[]): Set<string> {
+    const parameters = { id: memoryId, asOf: view.asOfMs, refs: JSON.stringify(refs) };
+    const rows = this.spaces.inEach(view, (connection) => connection.rows<[string]>(ATTACHED_EVIDENCE, parameters));
+    return new Set(rows.map(([ref]) => ref));
   }
 
   findReply(spaces: readonly SpaceName[], repoId: string, key: string, sinceMs: number): StoredReply | null {

@@ -13,9 +13,10 @@ export const CORPUS = `
 
 export const TERM_FREQUENCY = 'SELECT doc FROM node_search_terms WHERE term = ?';
 
-/** Whether anybody who holds a term is visible. */
+/** Whether anybody is visible among the newest who hold a term. */
 export const VISIBLE_HOLDER = `
-  SELECT 1 FROM node_search s CROSS JOIN nodes n ON n.seq = s.rowid WHERE s.terms MATCH @match AND ${VISIBLE} LIMIT 1`;
+  SELECT 1 FROM (SELECT rowid AS seq FROM node_search WHERE node_search MATCH @match ORDER BY rowid DESC LIMIT @looked) AS s
+  CROSS JOIN nodes n ON n.seq = s.seq WHERE ${VISIBLE} LIMIT 1`;
 
 /** Ordered by the function and not by the hidden `rank` column, which is slower. */
 export const BEST_MATCHES = `
@@ -60,6 +61,9 @@ interface CorpusRow {
 /** As many as a space keeps in mind; a burst of odd questions must not grow the process. */
 const FREQUENCIES_KEPT_MAX = 2_000;
 
+/** How many holders of a term are looked at to find a visible one; among more than that there is likely one. */
+const HOLDERS_LOOKED_AT = 500;
+
 /** A term that only hidden memories hold is unknown to the view: it must not bar those that are visible. */
 function frequencyOf(connection: Connection, view: View, term: string, hasArchived: boolean): number {
   const isUsual = view.kinds === null && view.asOfMs === null && !view.includeArchived;
@@ -69,8 +73,9 @@ function frequencyOf(connection: Connection, view: View, term: string, hasArchiv
   let frequency = connection.rows<[number]>(TERM_FREQUENCY, term)[0]?.[0] ?? 0;
   const mayHide = isUsual ? hasArchived : view.kinds !== null || view.asOfMs !== null;
   if (frequency > 0 && mayHide) {
-    const holder = connection.get(VISIBLE_HOLDER, { ...visibility(view), match: matchAny([term]) });
-    if (holder === undefined) frequency = 0;
+    const parameters = { ...visibility(view), match: matchAny([term]), looked: HOLDERS_LOOKED_AT };
+    const isHidden = connection.get(VISIBLE_HOLDER, parameters) === undefined;
+    if (isHidden && frequency <= HOLDERS_LOOKED_AT) frequency = 0;
   }
   if (isUsual) {
     if (kept.size >= FREQUENCIES_KEPT_MAX) kept.clear();

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
 import { StoreUnavailable } from '../port.js';
 import { Connection } from './connection.js';
+import { nameOf, toUnavailable } from './failures.js';
 import type { StoreFiles } from './files.js';
 
 /**
@@ -13,14 +14,15 @@ export class Spaces {
   readonly #openMax: number;
   readonly #main: Connection;
   readonly #open = new Map<SpaceName, Connection>();
-  readonly #onCreate: (repoId: string) => void;
+  readonly #onOpen: (repoId: string) => void;
   #closed = false;
 
-  constructor(files: StoreFiles, openMax: number, onCreate: (main: Connection, repoId: string) => void) {
+  /** `onOpen` is called before a repo's file is opened or created. */
+  constructor(files: StoreFiles, openMax: number, onOpen: (main: Connection, repoId: string) => void) {
     this.#files = files;
     this.#openMax = openMax;
     this.#main = new Connection(files.main);
-    this.#onCreate = (repoId) => onCreate(this.#main, repoId);
+    this.#onOpen = (repoId) => this.use(GLOBAL_SPACE, (main) => onOpen(main, repoId));
   }
 
   get openCount(): number {
@@ -29,13 +31,21 @@ export class Spaces {
 
   /** Lends the space's connection; a repo that does not exist yet is created. */
   use<Result>(space: SpaceName, callback: (connection: Connection) => Result): Result {
-    return callback(this.#connection(space, true) as Connection);
+    try {
+      return callback(this.#connection(space, true) as Connection);
+    } catch (error) {
+      throw toUnavailable(error, space);
+    }
   }
 
   /** Lends the connection of a space that exists, else answers `otherwise`. */
   peek<Result>(space: SpaceName, callback: (connection: Connection) => Result, otherwise: Result): Result {
-    const connection = this.#connection(space, false);
-    return connection ? callback(connection) : otherwise;
+    try {
+      const connection = this.#connection(space, false);
+      return connection ? callback(connection) : otherwise;
+    } catch (error) {
+      throw toUnavailable(error, space);
+    }
   }
 
   /** Reads every space of a view. One that holds nothing is not asked: many stores have no global memories at all. */
@@ -50,13 +60,20 @@ export class Spaces {
     return [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
   }
 
-  drop(repoId: string): void {
+  /** Removes a repo's file; false when there is none. */
+  drop(repoId: string): boolean {
     this.#refuseClosed();
     this.#open.get(repoId)?.close();
     this.#open.delete(repoId);
     const file = this.#fileOf(repoId);
-    // The side files first: a main file that outlives its log is an older state, a log that outlives its file is a trap.
-    for (const path of [`${file}-wal`, `${file}-shm`, file]) rmSync(path, { force: true });
+    const isThere = existsSync(file);
+    try {
+      // The side files first: a main file that outlives its log is an older state, a log that outlives its file is a trap.
+      for (const path of [`${file}-wal`, `${file}-shm`, file]) rmSync(path, { force: true });
+    } catch (error) {
+      throw toUnavailable(error, repoId);
+    }
+    return isThere;
   }
 
   close(): void {
@@ -77,13 +94,12 @@ export class Spaces {
       return known;
     }
     const file = this.#fileOf(space);
-    if (!existsSync(file)) {
-      if (!create) return null;
-      // Catalogued before it exists: after a crash in between, an empty repo is listed rather than a full one forgotten.
-      this.#onCreate(space);
-    }
+    if (!create && !existsSync(file)) return null;
+    // Catalogued before it exists: after a crash in between, an empty repo is listed rather than a full one forgotten. One that
+    // exists may be unknown all the same, when the main file is older than it: somebody restored a backup.
+    this.#onOpen(space);
     this.#closeOldest();
-    const opened = new Connection(file);
+    const opened = new Connection(file, nameOf(space));
     this.#open.set(space, opened);
     return opened;
   }

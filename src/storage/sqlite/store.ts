@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Plan } from '../../domain/changes.js';
 import type { ChosenTerms } from '../../domain/ranking.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
-import { type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
+import { type NodeCount, type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
+import { isBeyondReading } from './failures.js';
 import { StoreFiles } from './files.js';
 import { Graph } from './graph.js';
 import { GroupCommit } from './group-commit.js';
@@ -30,7 +31,8 @@ export class SqliteStore implements Store {
 
   constructor(options: SqliteOptions) {
     this.#files = new StoreFiles(options.file);
-    this.#lock = orUnusable(options.file, () => new StoreLock(this.#files.lock, options.file));
+    const { lock } = this.#files;
+    this.#lock = orUnusable(options.file, () => new StoreLock(lock, options.file), `its lock ${lock}: `);
     try {
       this.#spaces = orUnusable(
         options.file,
@@ -77,8 +79,16 @@ export class SqliteStore implements Store {
     return this.#graph.findNeighbours(view, nodeIds, labels, perNode);
   }
 
-  async findSuccessors(view: View, factIds: readonly string[]) {
-    return this.#graph.findSuccessors(view, factIds);
+  async findEdgeKeys(view: View, keys: readonly string[]) {
+    return this.#graph.findEdgeKeys(view, keys);
+  }
+
+  async findReplacements(view: View, factIds: readonly string[], max: number) {
+    return this.#graph.findReplacements(view, factIds, max);
+  }
+
+  async findHistory(view: View, fromIds: readonly string[], max: number) {
+    return this.#graph.findHistory(view, fromIds, max);
   }
 
   async sumVotes(view: View, memoryIds: readonly string[]) {
@@ -89,8 +99,12 @@ export class SqliteStore implements Store {
     return this.#reader.findVotes(view, memoryId, limit);
   }
 
-  async findEvidence(view: View, memoryId: string) {
-    return this.#reader.findEvidence(view, memoryId);
+  async findEvidence(view: View, memoryId: string, limit: number) {
+    return this.#reader.findEvidence(view, memoryId, limit);
+  }
+
+  async findAttached(view: View, memoryId: string, refs: readonly string[]) {
+    return this.#reader.findAttached(view, memoryId, refs);
   }
 
   async findReply(repoId: string, key: string, sinceMs: number) {
@@ -101,19 +115,31 @@ export class SqliteStore implements Store {
     const rows = this.#spaces.use(GLOBAL_SPACE, (main) => listRepos(main, after, limit));
     const summaries: RepoSummary[] = [];
     for (const { repoId, createdAt } of rows) {
-      const counts = this.#reader.countNodes(repoId);
-      summaries.push({ repoId, createdAtMs: createdAt, bytes: this.#spaces.bytes(repoId), counts });
+      const counts = this.#countUnlessDamaged(repoId);
+      const bytes = this.#spaces.bytes(repoId);
+      summaries.push({ repoId, createdAtMs: createdAt, bytes, damaged: counts === null, counts: counts ?? [] });
       // Each may be a file to open: others get their turn in between.
       await setImmediate();
     }
     return summaries;
   }
 
+  /** Null when the file cannot be read: one broken repo must not hide the others. */
+  #countUnlessDamaged(repoId: string): NodeCount[] | null {
+    try {
+      return this.#reader.countNodes(repoId);
+    } catch (error) {
+      if (isBeyondReading(error)) return null;
+      throw error;
+    }
+  }
+
   async dropRepo(repoId: string): Promise<boolean> {
     if (repoId === GLOBAL_SPACE) return false;
     this.#commits.flush(repoId);
-    this.#spaces.drop(repoId);
-    return this.#spaces.use(GLOBAL_SPACE, (main) => removeRepo(main, repoId));
+    const hadFile = this.#spaces.drop(repoId);
+    const wasListed = this.#spaces.use(GLOBAL_SPACE, (main) => removeRepo(main, repoId));
+    return hadFile || wasListed;
   }
 
   async countNodes(space: SpaceName) {
@@ -130,10 +156,20 @@ export class SqliteStore implements Store {
   }
 
   async check(): Promise<void> {
-    // A write lock taken and given back: proves that the file is there, readable and writable, and changes nothing.
-    this.#spaces.use(GLOBAL_SPACE, ({ db }) => {
-      if (!db.open) throw new StoreUnavailable('closed', 'the store is closed');
-      db.exec('BEGIN IMMEDIATE; SELECT count(*) FROM repos; ROLLBACK');
+    this.#spaces.use(GLOBAL_SPACE, (main) => {
+      if (!main.isInPlace())
+        throw new StoreUnavailable(
+          'unusable',
+          'the main file was moved or deleted; put it back, or restart the service',
+        );
+      // A write lock taken and given back: proves that the file is readable and writable, and changes nothing.
+      main.db.exec('BEGIN IMMEDIATE');
+      try {
+        countRepos(main);
+      } finally {
+        // Some failures end the transaction by themselves.
+        if (main.db.inTransaction) main.db.exec('ROLLBACK');
+      }
     });
   }
 
@@ -144,8 +180,8 @@ export class SqliteStore implements Store {
   }
 }
 
-/** A path that cannot hold a store is the operator's to put right, so it is told in a sentence. */
-function orUnusable<Result>(file: string, open: () => Result): Result {
+/** A path that cannot hold a store is the operator's to put right, so it is told in a sentence; `part` is what is at fault. */
+function orUnusable<Result>(file: string, open: () => Result, part = ''): Result {
   try {
     return open();
   } catch (error) {
@@ -153,7 +189,7 @@ function orUnusable<Result>(file: string, open: () => Result): Result {
     if (error instanceof StoreUnavailable || code === undefined) throw error;
     throw new StoreUnavailable(
       'unusable',
-      `${file} cannot be used as the database: ${message}; set RLM_MEMORY_DB to another file`,
+      `${file} cannot be used as the database: ${part}${message}; set RLM_MEMORY_DB to another file`,
     );
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { change, type MemoryFields, memoryBody, remember } from '../../support/requests.js';
 import { tables } from '../../support/rows.js';
 import { type Service, startService } from '../../support/service.js';
+import { times } from '../../support/together.js';
 
 let service: Service;
 beforeAll(async () => {
@@ -84,4 +85,18 @@ describe('an item sees what the items before it did', () => {
     expect(body.results[1].side_effects).toMatchObject([{ effect: 'evidence_attached', evidence_refs: ['c'] }]);
     expect(tables(service, 'sees/evidence').node_evidence).toHaveLength(3);
   });
+});
+
+test('a batch of as many links as it may hold is carried out', async () => {
+  const repoId = 'sees/links';
+  const targets = await send(
+    repoId,
+    times(100, (index) => write({ text: `Target ${index}` })),
+  ).expect(200);
+  const ids = targets.body.results.map((result: { memory_id: string }) => result.memory_id);
+  const items = times(100, (index) => write({ text: `Hub ${index}`, links: { related_memory_ids: ids } }));
+  await send(repoId, items).expect(200);
+  const again = await send(repoId, items).expect(200);
+  expect(again.body.results.flatMap((result: { side_effects: object[] }) => result.side_effects)).toEqual([]);
+  expect(tables(service, repoId).hyperedges).toHaveLength(10_000);
 });

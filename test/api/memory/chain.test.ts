@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { change, remember } from '../../support/requests.js';
+import { change, memoryBody, remember } from '../../support/requests.js';
 import { type Service, startService } from '../../support/service.js';
+import { times } from '../../support/together.js';
 
 const REPO = 'acme/shop';
 
@@ -157,4 +158,44 @@ test("another repo's fact, an unknown id and an id of the wrong form are not fou
     const { body } = await service.http.get(`/memory/${memoryId}/chain`).query({ repo_id: repoId }).expect(404);
     expect(body.code).toBe('not_found');
   }
+});
+
+test('of a long history the nearest 1,000 replacements are shown, and what is true now is known all the same', async () => {
+  const repoId = 'acme/long';
+  const send = async (items: object[]): Promise<string[]> => {
+    const { body } = await service.http.post('/memory/batch').send({ repo_id: repoId, items }).expect(200);
+    return body.results.map((result: { memory_id: string }) => result.memory_id);
+  };
+  const write = (text: string, kind = 'fact') => ({ op: 'write', memory: memoryBody({ text, kind }) });
+  const [changeId] = (await send([write('It goes on', 'change')])) as [string];
+  const facts: string[] = [];
+  for (let round = 0; round < 11; round++) {
+    const from = facts.length;
+    facts.push(...(await send(times(100, (index) => write(`Version ${from + index}`)))));
+  }
+  const links = facts.slice(1).map((newId, index) => ({
+    op: 'update',
+    memory_id: changeId,
+    update: { type: 'fact_update_link', old_fact_id: facts[index], new_fact_id: newId },
+  }));
+  for (let from = 0; from < links.length; from += 100) await send(links.slice(from, from + 100));
+
+  const ask = (id: string) => service.http.get(`/memory/${id}/chain`).query({ repo_id: repoId }).expect(200);
+  const { body } = await ask(facts[0] as string);
+  expect(body.chain_complete).toBe(false);
+  expect(idsOf(body.chain)).toEqual(facts.slice(0, 1_001));
+  const { body: detail } = await service.http.get(`/memory/${facts[0]}`).query({ repo_id: repoId }).expect(200);
+  expect(detail.superseded_by).toBe(facts.at(-1));
+  expect((await ask(changeId)).body.chain_complete).toBe(false);
+});
+
+test('where a repo and the global space replace two facts by each other, the newer replacement holds', async () => {
+  const [one, other] = [await fact('Bittern is on', 'global'), await fact('Bittern is off', 'global')];
+  await replace(one, other);
+  service.clock.advance(1000);
+  const changeId = await remember(service, { text: 'Back on', kind: 'change', scope: 'global' }, 'acme/elsewhere');
+  const update = { type: 'fact_update_link', old_fact_id: other, new_fact_id: one };
+  await change(service, changeId, update, 'acme/elsewhere');
+  const states = (await getChain(one)).map((link) => [link.memory_id, link.state]);
+  expect(Object.fromEntries(states)).toEqual({ [one]: 'current', [other]: 'superseded' });
 });

@@ -46,6 +46,7 @@ test('a memory is shown exactly as it was written, with its evidence', async () 
     archived_at: null,
     archive_reason: null,
     created_at: service.clock.iso(),
+    evidence_complete: true,
     links: [],
     links_complete: true,
     votes: { count: 0, mean: 0, items: [] },

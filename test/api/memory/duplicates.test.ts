@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { change, type MemoryFields, remember, writeBody } from '../../support/requests.js';
-import { changedTables, linksOf, stored, tables } from '../../support/rows.js';
+import { change, type MemoryFields, memoryBody, remember, writeBody } from '../../support/requests.js';
+import { changedTables, linksOf, select, stored, tables } from '../../support/rows.js';
 import { type Service, startService } from '../../support/service.js';
 import { sendTogether, times } from '../../support/together.js';
 
@@ -34,13 +34,14 @@ describe('an exact duplicate', () => {
   test.each([
     ['letter case', 'redis LISTENS on port 6380'],
     ['white space', '  Redis\tlistens\n on  port 6380 '],
-    ['Unicode composition', 'Redis listens on port ６380'],
+    ['Unicode composition', 'Redis listens on the cafe\u0301 port'],
   ])('is found whatever its %s', async (name, text) => {
     const repoId = `duplicates/${name}`;
-    const first = await remember(service, { text: 'Redis listens on port 6380' }, repoId);
+    const known = text.includes('caf') ? 'Redis listens on the café port' : 'Redis listens on port 6380';
+    const first = await remember(service, { text: known }, repoId);
     const { body } = await write({ text }, repoId).expect(200);
     expect(body.duplicate_of).toBe(first);
-    expect(body.memory.text).toBe('Redis listens on port 6380');
+    expect(body.memory.text).toBe(known);
   });
 
   test('is found for any text, however it is cased and spaced', async () => {
@@ -105,6 +106,49 @@ describe('an exact duplicate', () => {
       [solution, first],
       [solution, second],
     ]);
+  });
+
+  test('of a problem names no attempt as its problem', async () => {
+    const repoId = 'duplicates/problem';
+    const problem = await remember(service, { kind: 'problem', text: 'It hangs' }, repoId);
+    await remember(service, { kind: 'solution', text: 'Restart', links: { problem_id: problem } }, repoId);
+    const { body } = await write({ kind: 'problem', text: 'It hangs' }, repoId).expect(200);
+    expect(body.memory).toMatchObject({ memory_id: problem, links: { problem_id: null } });
+  });
+
+  test('leaves the reason for what it adds with what it adds', async () => {
+    const repoId = 'duplicates/rationale';
+    const other = await remember(service, { text: 'Neighbour' }, repoId);
+    await remember(service, { text: 'Seen again' }, repoId);
+    const again = { text: 'Seen again', rationale: 'it came up', evidence_refs: ['commit:9'] };
+    await write({ ...again, links: { related_memory_ids: [other] } }, repoId).expect(200);
+    expect(tables(service, repoId).hyperedges).toMatchObject([{ rationale: 'it came up' }]);
+    const logged = select(service, repoId, 'SELECT operation, reasoning FROM evolution_log ORDER BY seq DESC LIMIT 2');
+    expect(logged).toEqual([
+      { operation: 'link:related_to', reasoning: 'it came up' },
+      { operation: 'attach_evidence', reasoning: 'it came up\ncommit:9' },
+    ]);
+  });
+
+  test('is answered with the first 200 of its evidence and links, and says that there are more', async () => {
+    const repoId = 'duplicates/many';
+    const refs = (from: number) => times(100, (index) => `commit:${from + index}`);
+    const id = await remember(service, { text: 'Seen often', evidence_refs: refs(0) }, repoId);
+    for (const from of [100, 200]) await write({ text: 'Seen often', evidence_refs: refs(from) }, repoId).expect(200);
+    const neighbours = times(201, (index) => ({
+      op: 'write',
+      memory: memoryBody({ text: `Neighbour ${index}`, links: { related_memory_ids: [id] } }),
+    }));
+    for (const items of [neighbours.slice(0, 100), neighbours.slice(100, 200), neighbours.slice(200)])
+      await service.http.post('/memory/batch').send({ repo_id: repoId, items }).expect(200);
+
+    const { body } = await write({ text: 'Seen often' }, repoId).expect(200);
+    expect(body.memory).toMatchObject({ evidence_complete: false, links_complete: false });
+    expect(body.memory.evidence_refs).toEqual([...refs(0), ...refs(100)]);
+    expect(body.memory.links.related_memory_ids).toHaveLength(200);
+    const { body: detail } = await service.http.get(`/memory/${id}`).query({ repo_id: repoId }).expect(200);
+    expect(detail).toMatchObject({ evidence_complete: false, links_complete: false });
+    expect(detail.evidence_refs).toEqual([...refs(0), ...refs(100)]);
   });
 
   test('passes the gates like any other write', async () => {

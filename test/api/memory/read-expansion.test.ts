@@ -176,3 +176,14 @@ test.each([
   const answer = await service.http.post('/memory/read').send(readBody('anything', { expand })).expect(400);
   expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
 });
+
+test('every match brings its neighbours, and the strongest of all have the places that are left', async () => {
+  newRepo();
+  const asides = [await related('One aside'), await related('Another aside')];
+  const firstId = await related('Sparrow queue', ...asides);
+  const secondId = await related('Sparrow queue of two');
+  const problemId = await remember(service, { text: 'Sparrow queue is too slow', kind: 'problem' }, repoId);
+  const solutionId = await attempt('Send in bulk', 'solution', problemId);
+  const pack = await ask('sparrow queue', undefined, { limit: 4 });
+  expect(sections(pack)).toEqual([[firstId, secondId, problemId], [solutionId], []]);
+});

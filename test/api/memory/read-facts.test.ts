@@ -172,3 +172,12 @@ test('of a global and a later local replacement of a global fact, the later one 
   const elsewhere = await recall(service, 'whimbrel keys', {}, newRepo());
   expect(itemOf(elsewhere, globalId)?.superseded_by).toBe(newGlobalId);
 });
+
+test('a replaced fact sinks before the best are chosen, so that it takes no place from what holds', async () => {
+  const repoId = newRepo();
+  const oldId = await fact(repoId, 'Sparrow port');
+  await replace(repoId, oldId, await fact(repoId, 'It is elsewhere now'));
+  const heldId = await fact(repoId, 'Sparrow port seen from the outside');
+  const { direct } = await recall(service, 'sparrow port', { limit: 1 }, repoId);
+  expect(idsIn(direct)).toEqual([heldId]);
+});

@@ -49,7 +49,9 @@ describe.each(MEMORY_KINDS)('a memory of kind %s', (kind) => {
       confidence: 0.25,
       rationale: 'seen',
       links: { problem_id: isAttempt(kind) ? problemId : null, related_memory_ids: [] },
+      links_complete: true,
       evidence_refs: ['commit:4f2a91c'],
+      evidence_complete: true,
       created_at: service.clock.iso(),
     });
   });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { viewOf } from '../../../src/domain/spaces.js';
 import { attach, idOf, insert, insertGlobal, OTHER_REPO, REPO, START_MS } from '../../support/plans.js';
-import type { Subject } from './subject.js';
+import { MANY, type Subject } from './subject.js';
 
 const node = (number: number) => ({ of: 'node', id: idOf(number) }) as const;
 
 export function evidence(subject: Subject): void {
-  const refsOf = (number: number, view = viewOf(REPO)) => subject.store.findEvidence(view, idOf(number));
+  const refsOf = (number: number, view = viewOf(REPO)) => subject.store.findEvidence(view, idOf(number), MANY);
 
   test('a memory without evidence, and an unknown one, have none', async () => {
     await subject.apply(insert(idOf(1)));
@@ -46,6 +46,22 @@ export function evidence(subject: Subject): void {
     expect((await refsOf(1)).sort()).toEqual(['global:1', 'shop:1']);
     expect((await refsOf(1, viewOf(OTHER_REPO))).sort()).toEqual(['global:1', 'till:1']);
     expect(await refsOf(1, viewOf(REPO, { includeGlobal: false }))).toEqual(['shop:1']);
+  });
+
+  test('no more than asked for is told, and that is what was attached first', async () => {
+    await subject.apply(insert(idOf(1)), attach(node(1), ['c', 'a', 'b']));
+    expect(await subject.store.findEvidence(viewOf(REPO), idOf(1), 2)).toEqual(['c', 'a']);
+  });
+
+  test('whether a reference is attached is told of any number of them', async () => {
+    const attached = (refs: string[], view = viewOf(REPO)) => subject.store.findAttached(view, idOf(1), refs);
+    await subject.applyGlobal(insertGlobal(idOf(1)), attach(node(1), ['global:1', 'both']));
+    await subject.apply(insert(idOf(2)), attach(node(2), ['other']), attach(node(1), ['shop:1', 'both']));
+    expect(await attached(['global:1', 'shop:1', 'both', 'other', 'none'])).toEqual(
+      new Set(['global:1', 'shop:1', 'both']),
+    );
+    expect(await attached(['shop:1'], viewOf(OTHER_REPO))).toEqual(new Set());
+    expect(await attached([])).toEqual(new Set());
   });
 
   test('a past moment shows the evidence of until then', async () => {

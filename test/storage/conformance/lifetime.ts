@@ -3,10 +3,9 @@ import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
 import type { Store } from '../../../src/storage/port.js';
 import { digestOf, globalPlanOf, idOf, insert, insertGlobal, keep, planOf, REPO } from '../../support/plans.js';
 import { FURNITURE } from './atomicity.js';
-import { imageOf, LABELS, type Subject } from './subject.js';
+import { imageOf, LABELS, MANY, type Subject } from './subject.js';
 
 const VIEW = viewOf(REPO);
-const MANY = 100;
 
 /** Every call there is but `close`; the type makes a new method add its row. */
 const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
@@ -18,10 +17,13 @@ const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Prom
   searchTerms: (store) => store.searchTerms(VIEW, { any: ['redi'], also: [] }, MANY),
   findEdges: (store) => store.findEdges(VIEW, [idOf(1)], LABELS, MANY),
   findNeighbours: (store) => store.findNeighbours(VIEW, [idOf(1)], LABELS, MANY),
-  findSuccessors: (store) => store.findSuccessors(VIEW, [idOf(3)]),
+  findEdgeKeys: (store) => store.findEdgeKeys(VIEW, ['related_to|a|b']),
+  findReplacements: (store) => store.findReplacements(VIEW, [idOf(3)], MANY),
+  findHistory: (store) => store.findHistory(VIEW, [idOf(3)], MANY),
   sumVotes: (store) => store.sumVotes(VIEW, [idOf(2)]),
   findVotes: (store) => store.findVotes(VIEW, idOf(2), MANY),
-  findEvidence: (store) => store.findEvidence(VIEW, idOf(3)),
+  findEvidence: (store) => store.findEvidence(VIEW, idOf(3), MANY),
+  findAttached: (store) => store.findAttached(VIEW, idOf(3), ['a']),
   findReply: (store) => store.findReply(REPO, 'key-1', 0),
   listRepos: (store) => store.listRepos(null, MANY),
   dropRepo: (store) => store.dropRepo(REPO),

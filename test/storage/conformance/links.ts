@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
 import type { StoredEdge } from '../../../src/storage/port.js';
-import { idOf, insert, insertGlobal, link, OTHER_REPO, REPO, START_MS } from '../../support/plans.js';
-import { expectConflict, LABELS, type Subject, sortedRows } from './subject.js';
+import { idOf, insert, insertGlobal, link, move, OTHER_REPO, REPO, START_MS } from '../../support/plans.js';
+import { expectConflict, LABELS, MANY, type Subject, sortedRows } from './subject.js';
 
 const idsIn = (edges: readonly StoredEdge[]): string[] => edges.map(({ id }) => id).sort();
-const MANY = 100;
 
 export function links(subject: Subject): void {
   const edgesOf = (...numbers: number[]) => subject.store.findEdges(viewOf(REPO), numbers.map(idOf), LABELS, MANY);
@@ -78,10 +77,10 @@ export function links(subject: Subject): void {
       const way = { label: 'fact_update', weight: 0.25 };
       expect(sortedRows(found)).toEqual(
         sortedRows([
-          { fromId: idOf(1), toId: idOf(2), ...way },
-          { fromId: idOf(1), toId: idOf(3), ...way },
-          { fromId: idOf(2), toId: idOf(1), ...way },
-          { fromId: idOf(2), toId: idOf(3), ...way },
+          { fromId: idOf(1), toId: idOf(2), toKind: 'fact', ...way },
+          { fromId: idOf(1), toId: idOf(3), toKind: 'change', ...way },
+          { fromId: idOf(2), toId: idOf(1), toKind: 'fact', ...way },
+          { fromId: idOf(2), toId: idOf(3), toKind: 'change', ...way },
         ]),
       );
     });
@@ -111,6 +110,17 @@ export function links(subject: Subject): void {
       expect(await neighboursOf(1, LABELS, MANY, viewOf(REPO, { asOfMs: START_MS + 4 }))).toEqual([idOf(2)]);
     });
 
+    test('are those that the view shows', async () => {
+      await subject.applyGlobal(insertGlobal(idOf(2)), insertGlobal(idOf(3)), move(idOf(3), { repoId: REPO }));
+      await subject.apply(...facts(1, 4, 5), insert(idOf(6), { kind: 'problem' }), move(idOf(5)));
+      for (const number of [2, 3, 4, 5, 6]) await subject.apply(link('related_to', [idOf(1), idOf(number)]));
+      const shown = (options: Parameters<typeof viewOf>[1]) => neighboursOf(1, LABELS, MANY, viewOf(REPO, options));
+      expect(await shown({})).toEqual([2, 4, 6].map(idOf));
+      expect(await shown({ includeArchived: true })).toEqual([2, 3, 4, 5, 6].map(idOf));
+      expect(await shown({ includeGlobal: false })).toEqual([4, 6].map(idOf));
+      expect(await shown({ kinds: ['problem'] })).toEqual([idOf(6)]);
+    });
+
     test('of a past moment are over the newest edges of that moment', async () => {
       await subject.apply(...facts(1, 2, 3, 4));
       for (const number of [2, 3, 4])
@@ -122,15 +132,10 @@ export function links(subject: Subject): void {
   describe('an edge that is there already', () => {
     const first = link('related_to', [idOf(1), idOf(2)], { id: idOf(30), weight: 0.5, rationale: 'first' });
 
-    test('is a conflict when the plan says so, from either end', async () => {
+    test('is a conflict, from either end, and stays as it is', async () => {
       await subject.apply(...facts(1, 2), first);
-      await expectConflict(subject.apply(link('related_to', [idOf(2), idOf(1)])), 'edge_exists');
-    });
-
-    test('stays as it is when the plan says so', async () => {
-      await subject.apply(...facts(1, 2), first);
-      const again = link('related_to', [idOf(2), idOf(1)], { ifExists: 'keep', weight: 0.9, rationale: 'second' });
-      await subject.apply(again);
+      const again = link('related_to', [idOf(2), idOf(1)], { weight: 0.9, rationale: 'second' });
+      await expectConflict(subject.apply(again), 'edge_exists');
       expect(await edgesOf(1)).toMatchObject([{ id: idOf(30), weight: 0.5, rationale: 'first' }]);
     });
   });

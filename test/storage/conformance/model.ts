@@ -6,13 +6,12 @@ import { ApplyConflict, type Store } from '../../../src/storage/port.js';
 import { digestOf, idOf, OTHER_REPO, REPO, START_MS } from '../../support/plans.js';
 import { PlainStore } from './plain-store.js';
 import { anySteps, KEYS, KINDS, planOf, SPACES, TEXTS } from './random-plans.js';
-import { LABELS, type Subject, sortedRows } from './subject.js';
+import { LABELS, MANY, type Subject, sortedRows } from './subject.js';
 
 const RUN = { seed: 20_260_101, numRuns: 60 };
 
 const TERMS = [...new Set(TEXTS.flatMap(indexTerms))];
 const STEP_MS = 10;
-const MANY = 1_000;
 
 const outcomeOf = async (act: () => void | Promise<void>): Promise<string> => {
   try {
@@ -34,7 +33,20 @@ async function expectSame(store: Store, model: PlainStore, view: View, ids: read
   expect(sortedRows(await store.findNeighbours(view, ids, LABELS, MANY))).toEqual(
     sortedRows(model.findNeighbours(view)),
   );
-  expect(new Map(await store.findSuccessors(view, ids))).toEqual(model.findSuccessors(view));
+  const keys = model.findEdgeKeys({ ...view, spaces: SPACES });
+  expect(await store.findEdgeKeys(view, [...keys])).toEqual(model.findEdgeKeys(view));
+  for (const id of ids) {
+    const after = await store.findReplacements(view, [id], MANY);
+    expect({ ...after, found: sortedRows(after.found) }).toEqual({
+      found: sortedRows(model.findReplacements(view, id)),
+      isComplete: true,
+    });
+    const around = await store.findHistory(view, [id], MANY);
+    expect({ ...around, found: sortedRows(around.found) }).toEqual({
+      found: sortedRows(model.findHistory(view, id)),
+      isComplete: true,
+    });
+  }
   const corpus = await store.countTerms(view, TERMS);
   const expected = model.searchTerms(view, TERMS);
   expect({
@@ -52,7 +64,7 @@ async function expectSame(store: Store, model: PlainStore, view: View, ids: read
     expect(sums.get(id)?.count ?? 0).toBe(votes.length);
     if (votes.length > 0)
       expect(sums.get(id)?.mean).toBeCloseTo(votes.reduce((sum, row) => sum + row.vote, 0) / votes.length, 10);
-    expect((await store.findEvidence(view, id)).sort()).toEqual(model.findEvidence(view, id).sort());
+    expect((await store.findEvidence(view, id, MANY)).sort()).toEqual(model.findEvidence(view, id).sort());
   }
 }
 

@@ -84,20 +84,58 @@ export class PlainStore {
 
   /** Everybody to everybody else on the same edge. */
   findNeighbours(view: View) {
+    const kinds = new Map(this.getMemories(view).map(({ id, kind }) => [id, kind]));
     return this.findEdges(view).flatMap(({ label, weight, members }) =>
       members.flatMap((from) =>
         members
-          .filter((to) => to.nodeId !== from.nodeId)
-          .map((to) => ({ fromId: from.nodeId, toId: to.nodeId, label: label as string, weight })),
+          .filter((to) => to.nodeId !== from.nodeId && kinds.has(to.nodeId))
+          .map((to) => ({
+            fromId: from.nodeId,
+            toId: to.nodeId,
+            toKind: kinds.get(to.nodeId) as string,
+            label: label as string,
+            weight,
+          })),
       ),
     );
   }
 
-  findSuccessors(view: View): Map<string, string> {
+  findEdgeKeys(view: View): Set<string> {
+    return new Set(this.#all(view, 'edges').map((edge) => edgeKey(edge.label, edge.members)));
+  }
+
+  findReplacements(view: View, factId: string) {
+    return this.#replacements(view, factId, (edge) => [memberOf(edge, 'object')]).map((edge) => ({
+      oldId: memberOf(edge, 'object'),
+      newId: memberOf(edge, 'effect'),
+      atMs: edge.atMs,
+    }));
+  }
+
+  findHistory(view: View, fromId: string) {
+    return this.#replacements(view, fromId, (edge) => edge.members.map(({ nodeId }) => nodeId)).map((edge) => ({
+      oldId: memberOf(edge, 'object'),
+      newId: memberOf(edge, 'effect'),
+      changeId: memberOf(edge, 'cause'),
+      rationale: edge.rationale,
+      atMs: edge.atMs,
+    }));
+  }
+
+  /** What can be reached, by looking again until nothing new is found. */
+  #replacements(view: View, fromId: string, waysIn: (edge: InsertEdge) => string[]): InsertEdge[] {
     const updates = this.findEdges(view).filter(({ label }) => label === 'fact_update');
-    return new Map(
-      updates.sort((a, b) => a.atMs - b.atMs).map((edge) => [memberOf(edge, 'object'), memberOf(edge, 'effect')]),
-    );
+    const reached = new Set([fromId]);
+    const found = new Set<InsertEdge>();
+    for (let before = -1; before < found.size; ) {
+      before = found.size;
+      for (const edge of updates) {
+        if (!waysIn(edge).some((id) => reached.has(id))) continue;
+        found.add(edge);
+        reached.add(memberOf(edge, 'object')).add(memberOf(edge, 'effect'));
+      }
+    }
+    return [...found];
   }
 
   findVotes(view: View, memoryId: string): RecordVote[] {
@@ -142,8 +180,7 @@ export class PlainStore {
         for (const { nodeId } of change.members) this.#mustKnow(space, nodeId);
         const key = edgeKey(change.label, change.members);
         const isKnown = space.edges.some((edge) => edgeKey(edge.label, edge.members) === key);
-        if (isKnown && change.ifExists === 'conflict') throw new ApplyConflict('edge_exists', key);
-        if (isKnown) return;
+        if (isKnown) throw new ApplyConflict('edge_exists', key);
         if (change.label === 'fact_update') refuseCircle(space, change);
         space.edges.push(change);
         return;

@@ -19,7 +19,7 @@ const NOBODY = idOf(999);
 type Intent =
   | { do: 'insert'; kind: string; content: string; refuse: boolean }
   | { do: 'archive' | 'restore'; target: number }
-  | { do: 'link'; label: Label; targets: number[]; keep: boolean }
+  | { do: 'link'; label: Label; targets: number[] }
   | { do: 'vote'; targets: number[]; vote: number }
   | { do: 'attach'; target: number; refs: string[] }
   | { do: 'keep'; key: string; forget: boolean };
@@ -41,7 +41,6 @@ const anyIntent: fc.Arbitrary<Intent> = fc.oneof(
       do: fc.constant('link' as const),
       label: fc.constantFrom(...(LABELS as Label[])),
       targets: numbers,
-      keep: fc.boolean(),
     }),
   },
   {
@@ -111,8 +110,7 @@ function changeOf(
     }
     case 'link': {
       const ids = intent.targets.slice(0, intent.label === 'fact_update' ? 3 : 2).map(pick);
-      const ifExists = intent.keep ? 'keep' : 'conflict';
-      return new Set(ids).size < ids.length ? null : link(intent.label, ids, { ifExists, ...at });
+      return new Set(ids).size < ids.length ? null : link(intent.label, ids, at);
     }
     case 'vote': {
       const [memoryId, problemId] = intent.targets.map(pick) as [string, string];

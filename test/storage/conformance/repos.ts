@@ -12,9 +12,7 @@ import {
   OTHER_REPO,
   REPO,
 } from '../../support/plans.js';
-import { imageOf, LABELS, type Subject, sortedRows } from './subject.js';
-
-const MANY = 100;
+import { imageOf, LABELS, MANY, type Subject, sortedRows } from './subject.js';
 
 export function repos(subject: Subject): void {
   const listed = async (after: string | null = null, limit = MANY) =>
@@ -36,10 +34,13 @@ export function repos(subject: Subject): void {
     await subject.store.searchTerms(view, { any: ['x'], also: [] }, MANY);
     await subject.store.findEdges(view, [idOf(1)], LABELS, MANY);
     await subject.store.findNeighbours(view, [idOf(1)], LABELS, MANY);
-    await subject.store.findSuccessors(view, [idOf(1)]);
+    await subject.store.findEdgeKeys(view, ['related_to|a|b']);
+    await subject.store.findReplacements(view, [idOf(1)], MANY);
+    await subject.store.findHistory(view, [idOf(1)], MANY);
     await subject.store.sumVotes(view, [idOf(1)]);
     await subject.store.findVotes(view, idOf(1), MANY);
-    await subject.store.findEvidence(view, idOf(1));
+    await subject.store.findEvidence(view, idOf(1), MANY);
+    await subject.store.findAttached(view, idOf(1), ['a']);
     await subject.store.findReply('acme/unknown', 'key-1', 0);
     await subject.store.countNodes('acme/unknown');
     await subject.store.dropRepo('acme/unknown');
@@ -122,7 +123,7 @@ export function repos(subject: Subject): void {
       expect(await listed()).toEqual([OTHER_REPO]);
       expect(await subject.shownIn(view)).toEqual([idOf(9)]);
       expect(await subject.store.findEdges(view, [idOf(0), idOf(9)], LABELS, MANY)).toEqual([]);
-      expect(await subject.store.findEvidence(view, idOf(0))).toEqual([]);
+      expect(await subject.store.findEvidence(view, idOf(0), MANY)).toEqual([]);
       expect(await subject.store.findReply(REPO, 'key-1', 0)).toBeNull();
       expect(await subject.store.countNodes(REPO)).toEqual([]);
       expect((await subject.store.countTerms(view, ['redi'])).documents).toBe(1);
@@ -134,7 +135,7 @@ export function repos(subject: Subject): void {
       await subject.store.dropRepo(REPO);
       expect(await subject.shownIn(view)).toEqual([idOf(1), idOf(9)]);
       expect(await subject.store.findEdges(view, [idOf(9)], LABELS, MANY)).toHaveLength(1);
-      expect(await subject.store.findEvidence(view, idOf(1))).toEqual(['a']);
+      expect(await subject.store.findEvidence(view, idOf(1), MANY)).toEqual(['a']);
       expect(await subject.store.findReply(OTHER_REPO, 'key-1', 0)).not.toBeNull();
     });
 
@@ -157,7 +158,7 @@ export function repos(subject: Subject): void {
       await subject.store.dropRepo(REPO);
       await subject.apply(insert(idOf(0)));
       expect(await subject.shownIn(viewOf(REPO))).toEqual([idOf(0), idOf(9)]);
-      expect(await subject.store.findEvidence(viewOf(REPO), idOf(0))).toEqual([]);
+      expect(await subject.store.findEvidence(viewOf(REPO), idOf(0), MANY)).toEqual([]);
     });
 
     test('takes along what was being written to it before', async () => {

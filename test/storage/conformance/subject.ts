@@ -63,7 +63,8 @@ export const LABELS = Object.keys(LINKS);
 export const ALL_IDS = Array.from({ length: 40 }, (_, number) => idOf(number));
 const KEYS = ['key-1', 'key-2', 'key-3'];
 const TERMS = ['memori', 'number', 'redi', 'port', 'cart'];
-const NO_LIMIT = 1_000;
+/** More than any of these tests writes. */
+export const MANY = 1_000;
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 
@@ -73,16 +74,17 @@ export async function imageOf(store: Store): Promise<unknown> {
     [REPO, OTHER_REPO].map(async (repoId) => {
       const view = viewOf(repoId, { includeArchived: true });
       const corpus = await store.countTerms(view, TERMS);
-      const candidates = await store.searchTerms(view, { any: TERMS, also: [] }, NO_LIMIT);
+      const candidates = await store.searchTerms(view, { any: TERMS, also: [] }, MANY);
       return {
         memories: (await store.getMemories(view, ALL_IDS)).sort(byId),
         briefs: (await store.getBriefs(view, ALL_IDS)).sort(byId),
-        edges: (await store.findEdges(view, ALL_IDS, LABELS, NO_LIMIT)).sort(byId),
-        neighbours: sortedRows(await store.findNeighbours(view, ALL_IDS, LABELS, NO_LIMIT)),
-        successors: [...(await store.findSuccessors(view, ALL_IDS))].sort(),
+        edges: (await store.findEdges(view, ALL_IDS, LABELS, MANY)).sort(byId),
+        neighbours: sortedRows(await store.findNeighbours(view, ALL_IDS, LABELS, MANY)),
+        replacements: await store.findReplacements(view, ALL_IDS, MANY),
+        history: await store.findHistory(view, ALL_IDS, MANY),
         voteSums: [...(await store.sumVotes(view, ALL_IDS))].sort(),
-        votes: await Promise.all(ALL_IDS.map((id) => store.findVotes(view, id, NO_LIMIT))),
-        evidence: await Promise.all(ALL_IDS.map((id) => store.findEvidence(view, id))),
+        votes: await Promise.all(ALL_IDS.map((id) => store.findVotes(view, id, MANY))),
+        evidence: await Promise.all(ALL_IDS.map((id) => store.findEvidence(view, id, MANY))),
         corpus: [corpus.documents, corpus.terms, TERMS.map((term) => corpus.frequencies.get(term) ?? 0)],
         candidates: candidates.map(({ memory, terms }) => [memory.id, terms]).sort(),
         replies: await Promise.all(KEYS.map((key) => store.findReply(repoId, key, 0))),
@@ -90,7 +92,7 @@ export async function imageOf(store: Store): Promise<unknown> {
       };
     }),
   );
-  const listed = await store.listRepos(null, NO_LIMIT);
+  const listed = await store.listRepos(null, MANY);
   return {
     repos,
     globalCounts: sortedRows(await store.countNodes(GLOBAL_SPACE)),

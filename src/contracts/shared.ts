@@ -46,7 +46,8 @@ export const OnceHeaders = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Any text that is unique to this request. A retry with the same key gets the first answer.',
+      description:
+        'Any text that is unique to this request. A retry with the same key gets the first answer. A dry run ignores it.',
     }),
   ),
 });

@@ -16,7 +16,7 @@ export class GateFailure extends Error {
     readonly gate: Gate,
     readonly violations: readonly Violation[],
   ) {
-    super(`${gate} gate: ${violations.map((violation) => `${violation.field}: ${violation.message}`).join('; ')}`);
+    super(`${gate} gate: ${violations.length} violations, the first in ${violations[0]?.field}`);
     this.name = 'GateFailure';
   }
 }

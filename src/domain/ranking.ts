@@ -84,7 +84,7 @@ export const isAdmitted = (mode: ReadMode, match: { coverage: number; evidence: 
  * How many posting-list entries a query may walk before its commoner terms stop choosing candidates. They still count in the
  * score of every candidate; a memory that holds none of the rarer terms could hardly have won.
  */
-const POSTINGS_MAX = 4_000;
+const POSTINGS_MAX = 2_000;
 
 /** The known terms of a query: a candidate holds at least one of `any`, and is the more welcome if it holds one of `also`. */
 export interface ChosenTerms {

@@ -1,6 +1,7 @@
+import type { Replacement } from '../domain/chains.js';
 import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
-import type { ExplainedReplacement, Replacement, StoredMemory } from '../storage/port.js';
+import type { ExplainedReplacement, StoredMemory } from '../storage/port.js';
 import type { Context } from './context.js';
 import { findMemory, lookupView } from './memory.js';
 import { lastSuccessors, stateOf } from './successors.js';
@@ -13,7 +14,7 @@ export interface Chain {
 }
 
 /** One fact of a chain, with the change that brought it. */
-export interface ChainLink {
+interface ChainLink {
   readonly memory: StoredMemory;
   readonly state: State;
   readonly changeId: string | null;

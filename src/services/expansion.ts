@@ -30,7 +30,7 @@ export interface ExpansionOptions {
 /** A node with more edges than this is a hub; its oldest ones say little about the question. */
 const EDGES_PER_NODE_MAX = 32;
 /** How many memories one step may go on from, best first. */
-const FRONTIER_MAX = 64;
+const FRONTIER_MAX = 24;
 
 const REASONS: Readonly<Record<string, RelatedReason>> = {
   attempts: 'problem_attempt',

@@ -76,12 +76,11 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
 
   const view = viewOf(request.repoId, request);
   const matches = await findMatches(store, view, request);
-  const direct = await weigh(store, view, [...matches.values()].map(toDirect));
-  const best = direct.sort(byScore).slice(0, request.limit);
-  const anchors = best.map(({ id, unsunkScore }) => ({ id, score: unsunkScore }));
-  const related = await weigh(store, view, (await expand(store, view, anchors, request)).map(toRelated));
-  const found = [...best, ...related];
-  if (request.factLinks) found.push(...(await weighVotes(store, view, successorsOf(found))));
+  const direct = await weighVotes(store, view, [...matches.values()].map(toDirect));
+  const related = (await expand(store, view, anchorsOf(direct, request.limit), request)).map(toRelated);
+  const known = await sinkReplaced(store, view, [...direct, ...related]);
+  const indirect = [...known.slice(direct.length), ...(request.factLinks ? successorsOf(known) : [])];
+  const found = [...known.slice(0, direct.length), ...(await weighVotes(store, view, indirect))];
 
   const items = await fetchItems(store, view, shortlist(found, request.limit), matches, request.factLinks);
   const tokensOf = request.tokensMax === null ? () => 0 : await tokenCounts(request.tokensMax);
@@ -155,8 +154,9 @@ const toRelated = (related: Related): Candidate => {
   };
 };
 
-const weigh = async (store: Store, view: View, candidates: readonly Candidate[]): Promise<Candidate[]> =>
-  sinkReplaced(store, view, await weighVotes(store, view, candidates));
+/** The best matches lead on to others, each with what it scored before it sank. */
+const anchorsOf = (direct: readonly Candidate[], limit: number): Candidate[] =>
+  [...direct].sort(byScore).slice(0, limit);
 
 /** What helped before counts a little more, and what misled a little less. */
 async function weighVotes(store: Store, view: View, candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
@@ -167,8 +167,8 @@ async function weighVotes(store: Store, view: View, candidates: readonly Candida
     const sum = votes.get(candidate.id);
     if (!sum) return candidate;
     const utility = utilityFactor(sum);
-    const score = candidate.score * utility;
-    return { ...candidate, score, unsunkScore: score, parts: { ...candidate.parts, utility } };
+    const { score, unsunkScore, parts } = candidate;
+    return { ...candidate, score: score * utility, unsunkScore: unsunkScore * utility, parts: { ...parts, utility } };
   });
 }
 
@@ -226,11 +226,26 @@ async function fetchItems(
   return candidates.flatMap((candidate) => {
     const memory = matches.get(candidate.id)?.memory ?? fetched.get(candidate.id);
     if (!memory) return [];
-    const { supersededBy } = candidate;
-    const companionId = withSuccessors ? supersededBy : null;
-    return [{ ...candidate, memory, state: stateOf(memory, supersededBy), companionId }];
+    return [toItem(candidate, memory, withSuccessors)];
   });
 }
+
+/** Spelled out field by field: this runs for every candidate, and copying whole objects shows in the profile. */
+const toItem = (candidate: Candidate, memory: MemoryBrief, withSuccessor: boolean): Item => ({
+  id: candidate.id,
+  kind: candidate.kind,
+  section: candidate.section,
+  score: candidate.score,
+  unsunkScore: candidate.unsunkScore,
+  why: candidate.why,
+  anchorId: candidate.anchorId,
+  relationType: candidate.relationType,
+  supersededBy: candidate.supersededBy,
+  parts: candidate.parts,
+  memory,
+  state: stateOf(memory, candidate.supersededBy),
+  companionId: withSuccessor ? candidate.supersededBy : null,
+});
 
 /** Counts a memory's tokens once, and never much further than the budget. */
 async function tokenCounts(tokensMax: number): Promise<(item: Item) => number> {

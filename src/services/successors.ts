@@ -1,6 +1,7 @@
+import { endsOf } from '../domain/chains.js';
 import type { View } from '../domain/spaces.js';
 import type { State } from '../domain/vocabulary.js';
-import type { MemoryBrief, Replacement, Store } from '../storage/port.js';
+import type { MemoryBrief, Store } from '../storage/port.js';
 
 /** How many replacements are followed at most to say what is true now. */
 const REPLACEMENTS_MAX = 10_000;
@@ -13,30 +14,6 @@ export async function lastSuccessors(
 ): Promise<Map<string, string>> {
   const { found } = await store.findReplacements(view, factIds, REPLACEMENTS_MAX);
   return endsOf(found, factIds);
-}
-
-/**
- * Newest first, replacements hold: a fact that was replaced twice went to the newer one, and one that would close a circle (two
- * repos may each replace a global fact by the other) is void, because a newer one brought its fact back.
- */
-export function endsOf(replacements: readonly Replacement[], factIds: readonly string[]): Map<string, string> {
-  const next = new Map<string, string>();
-  for (const { oldId, newId } of replacements) {
-    if (!next.has(oldId) && endOf(next, newId) !== oldId) next.set(oldId, newId);
-  }
-  return new Map(factIds.flatMap((id) => (next.has(id) ? [[id, endOf(next, id)]] : [])));
-}
-
-/** Follows the steps to their end, and makes all of them lead straight there for the next who asks. */
-function endOf(next: Map<string, string>, id: string): string {
-  const passed: string[] = [];
-  let end = id;
-  for (let step = next.get(end); step !== undefined; step = next.get(end)) {
-    passed.push(end);
-    end = step;
-  }
-  for (const each of passed) next.set(each, end);
-  return end;
 }
 
 export function stateOf({ archived }: Pick<MemoryBrief, 'archived'>, supersededBy: string | null | undefined): State {

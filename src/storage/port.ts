@@ -1,3 +1,4 @@
+import type { Replacement } from '../domain/chains.js';
 import type { Plan } from '../domain/changes.js';
 import type { Memory } from '../domain/node.js';
 import type { ChosenTerms, Corpus } from '../domain/ranking.js';
@@ -111,14 +112,7 @@ export interface StoredEdge {
   readonly members: readonly { readonly nodeId: string; readonly role: Role }[];
 }
 
-/** That a fact took the place of another. */
-export interface Replacement {
-  readonly oldId: string;
-  readonly newId: string;
-  readonly atMs: number;
-}
-
-/** With the change that says so. */
+/** A replacement with the change that says so. */
 export interface ExplainedReplacement extends Replacement {
   readonly changeId: string;
   readonly rationale: string | null;

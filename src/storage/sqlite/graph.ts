@@ -1,7 +1,8 @@
+import type { Replacement } from '../../domain/chains.js';
 import { REFERENCE_FORM } from '../../domain/forms.js';
 import type { SpaceName, View } from '../../domain/spaces.js';
 import type { Role } from '../../domain/vocabulary.js';
-import type { ExplainedReplacement, Found, Neighbour, Replacement, StoredEdge, VoteSum } from '../port.js';
+import type { ExplainedReplacement, Found, Neighbour, StoredEdge, VoteSum } from '../port.js';
 import type { Connection } from './connection.js';
 import { listOf, noteSeq, seqsOf } from './seqs.js';
 import type { Spaces } from './spaces.js';
@@ -33,9 +34,11 @@ export const FIND_EDGES = `
 export const FIND_EDGE_KEYS =
   'SELECT e.key FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.key = wanted.value';
 
-/** Who replaced each of some facts. Most were never replaced, or once; to learn that must cost next to nothing. */
+/** Who replaced each of some facts, and whether that goes on. Most were never replaced, or once: this must cost next to nothing. */
 export const FIND_REPLACEMENTS = `
-  SELECT o.node_seq, f.seq, f.id, e.created_at, e.seq FROM json_each(@seqs) AS wanted
+  SELECT o.node_seq, f.seq, f.id, e.created_at, e.seq, EXISTS (
+    SELECT 1 FROM membership more WHERE more.node_seq = f.seq AND more.label = 'fact_update' AND more.role = 'object')
+  FROM json_each(@seqs) AS wanted
   CROSS JOIN membership o ON o.node_seq = wanted.value AND o.label = 'fact_update' AND o.role = 'object'
   CROSS JOIN hyperedges e ON e.seq = o.edge_seq AND (@asOf IS NULL OR e.created_at <= @asOf)
   CROSS JOIN membership s ON s.edge_seq = e.seq AND s.role = 'effect' CROSS JOIN nodes f ON f.seq = s.node_seq
@@ -189,27 +192,20 @@ interface Numbered<Row> {
   readonly seq: number;
 }
 
-/** So many steps are asked for one by one; a chain that goes on is left to a recursion, which costs more to set up. */
-const STEPS_ASKED_FOR = 2;
-
 function replacementsAfter(connection: Connection, ids: readonly string[], options: Follow): Numbered<Replacement>[] {
-  const found: Numbered<Replacement>[] = [];
-  let facts = seqsOf(connection, ids);
-  for (let step = 0; step < STEPS_ASKED_FOR && facts.size > 0; step++) {
-    const rows = connection.rows<[number, number, string, number, number]>(FIND_REPLACEMENTS, {
-      seqs: listOf(facts),
-      ...options,
+  const facts = seqsOf(connection, ids);
+  if (facts.size === 0) return [];
+  const parameters = { seqs: listOf(facts), ...options };
+  const goOn = new Map<number, string>();
+  const found = connection
+    .rows<[number, number, string, number, number, 0 | 1]>(FIND_REPLACEMENTS, parameters)
+    .map(([oldSeq, newSeq, newId, atMs, seq, goesOn]) => {
+      if (goesOn === 1) goOn.set(newSeq, newId);
+      return { row: { oldId: facts.get(oldSeq) as string, newId, atMs }, seq };
     });
-    const next = new Map<number, string>();
-    for (const [oldSeq, newSeq, newId, atMs, seq] of rows) {
-      found.push({ row: { oldId: facts.get(oldSeq) as string, newId, atMs }, seq });
-      next.set(newSeq, newId);
-    }
-    facts = next;
-  }
-  if (facts.size === 0) return found;
+  if (goOn.size === 0) return found;
   const rest = connection.rows<[string, string, number, number]>(FOLLOW_REPLACEMENTS, {
-    seqs: listOf(facts),
+    seqs: listOf(goOn),
     ...options,
   });
   return [...found, ...rest.map(([oldId, newId, atMs, seq]) => ({ row: { oldId, newId, atMs }, seq }))];

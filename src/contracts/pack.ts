@@ -21,7 +21,12 @@ export const ReadRequest = named(
       }),
       query: Type.String({ minLength: 1, description: 'Plain words; there is no query syntax' }),
       include_global: Type.Optional(Type.Boolean({ default: true, description: 'Search global memories too' })),
-      kinds: Type.Optional(Type.Array(Kind, { uniqueItems: true, description: 'Show only these kinds' })),
+      kinds: Type.Optional(
+        Type.Array(Kind, {
+          uniqueItems: true,
+          description: 'Find and show only these kinds; memories of others are not even led over',
+        }),
+      ),
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 100, default: LIMIT_DEFAULT, description: 'Most memories in the answer' }),
       ),
@@ -95,7 +100,7 @@ const PackItem = named(
     ),
     relation_type: Type.Optional(Type.String({ description: 'The sort of association; only on association_link' })),
     state: StateWord,
-    superseded_by: Type.Optional(Type.String({ description: 'The fact that holds instead; only when superseded' })),
+    superseded_by: Type.Optional(Type.String({ description: 'The fact that holds instead of this one' })),
     scope: ScopeWord,
     confidence: nullable(Confidence),
     created_at: Time,

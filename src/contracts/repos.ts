@@ -3,12 +3,12 @@ import { checkRepoId } from '../domain/rules.js';
 import { MEMORY_KINDS } from '../domain/vocabulary.js';
 import { Problem } from '../errors.js';
 import type { RepoSummary, Stats } from '../services/repos.js';
-import { named, nullable, ref, strict } from './schema.js';
+import { named, nullable, ref, strict, withDefaults } from './schema.js';
 import { presentTime, RepoId, Time } from './shared.js';
 
 /** `/repos` and `/stats`: what is stored, in numbers. */
 
-export const ReposQuery = strict({
+export const ReposQuery = withDefaults({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page' })),
 });
@@ -27,7 +27,7 @@ const RepoReport = named(
   Type.Object({
     repo_id: RepoId,
     created_at: Time,
-    bytes: Type.Integer({ description: 'Size of its file on disk' }),
+    bytes: Type.Integer({ description: 'Size of its file on disk, with what is not yet folded into it' }),
     damaged: Type.Boolean({
       description: 'Whether its file cannot be read: its memories count as none here, and asking for them answers 503',
     }),
@@ -53,19 +53,23 @@ export const StatsAnswer = named(
   }),
 );
 
-export const ByRepo = Type.Object({ repo_id: RepoId });
+export const ByRepo = Type.Object({
+  repo_id: Type.String({ ...RepoId, description: 'The repo, percent-encoded: acme%2Fshop' }),
+});
 export const Confirmation = strict({
   confirm: Type.String({ description: 'The repo id once more, because this cannot be undone' }),
 });
 
 export const DropAnswer = named('RepoDropped', Type.Object({ repo_id: RepoId, dropped: Type.Literal(true) }));
 
+const CURSOR_ERROR = { field: 'cursor', code: 'invalid_cursor', message: 'is not a next_cursor of GET /repos' };
+
 /** A cursor is the last repo id of the page before, made safe for a URL. */
 export function toAfter(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const repoId = Buffer.from(cursor, 'base64url').toString('utf8');
   const isOurs = Buffer.from(repoId, 'utf8').toString('base64url') === cursor && checkRepoId('', repoId).length === 0;
-  if (!isOurs) throw new Problem('invalid_cursor', 'cursor was not given out by GET /repos');
+  if (!isOurs) throw new Problem('invalid_cursor', 'cursor was not given out by GET /repos', [CURSOR_ERROR]);
   return repoId;
 }
 

@@ -24,6 +24,15 @@ export const strict = <Properties extends Record<string, TSchema>>(properties: P
 export const words = <Words extends string[]>(list: readonly [...Words], options = {}) =>
   Type.Enum(list, { type: 'string', ...options });
 
+/** The parameters of a URL: those that have a default need not be sent, and are there all the same. */
+export const withDefaults = <Properties extends Record<string, TSchema>>(properties: Properties) => {
+  const object = strict(properties);
+  const isOptional = (name: string): boolean =>
+    'default' in (properties[name] as object) || !(object.required as readonly string[]).includes(name);
+  const required = Object.keys(properties).filter((name) => !isOptional(name));
+  return Type.Unsafe<Static<typeof object>>({ ...object, required });
+};
+
 /** A value of the schema, or null; a reference stays a reference, and a list of words stays without null. */
 export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) => {
   const { type, enum: list } = schema as unknown as { type?: string; enum?: string[] };

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { FORMS } from '../domain/forms.js';
 import { MEMORY_KINDS, ROLES, SCOPES, STATES } from '../domain/vocabulary.js';
 import { ERRORS_NAMED_MAX, PROBLEMS, type ProblemCode } from '../errors.js';
-import { named, ref, strict, words } from './schema.js';
+import { named, ref, withDefaults, words } from './schema.js';
 
 /** What several families share. */
 
@@ -34,7 +34,7 @@ export const ModeWord = words(['dry_run', 'commit'], { description: 'Check and p
 export const presentTime = (atMs: number): string => new Date(atMs).toISOString();
 
 /** Which repo a request without a body acts in. */
-export const InRepo = strict({
+export const InRepo = withDefaults({
   repo_id: Type.String({ minLength: 1, default: 'default', description: 'The repo to look from' }),
 });
 

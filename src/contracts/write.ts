@@ -26,7 +26,11 @@ export const MemoryInput = named(
         related_memory_ids: Type.Optional(Type.Array(Type.String(), { uniqueItems: true })),
       }),
     ),
-    evidence_refs: Type.Optional(EvidenceRefs),
+    evidence_refs: Type.Optional({
+      ...EvidenceRefs,
+      description:
+        'Where it can be checked; at least one for a solution, failed_tactic, fact or change, unless the service is set otherwise',
+    }),
   }),
 );
 

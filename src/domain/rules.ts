@@ -142,6 +142,9 @@ export function checkUpdate(at: string, memoryId: string, update: UpdateDraft): 
   return violations;
 }
 
+/** Marks the name of an earlier operation where an id is expected. No id can begin with it. */
+export const NAME_MARK = '@';
+
 /** One thing a request points at, and what it has to be. */
 export interface Reference {
   readonly field: string;
@@ -153,6 +156,9 @@ export interface Reference {
 
 export function checkReference(reference: Reference, target: Pick<Memory, 'kind' | 'scope'> | undefined): Violation[] {
   const refuse = (code: ViolationCode, message: string): Violation[] => [{ field: reference.field, code, message }];
+  if (!target && reference.id.startsWith(NAME_MARK)) {
+    return refuse('not_found', `no earlier item of this batch is named ${JSON.stringify(reference.id.slice(1, 80))}`);
+  }
   if (!target)
     return refuse('not_found', `no memory ${JSON.stringify(reference.id.slice(0, 80))} is visible from this repo`);
   if (reference.kind !== null && target.kind !== reference.kind) {

@@ -24,7 +24,10 @@ const buildValidator: BuildCompilerFromPool = (externalSchemas) => {
 export const schemaController = { compilersFactory: { buildValidator } };
 
 /** An AJV error with the parts that `verbose` adds. */
-type AjvError = FastifySchemaValidationError & { parentSchema?: { properties?: object; enum?: unknown[] } };
+type AjvError = FastifySchemaValidationError & {
+  parentSchema?: { properties?: object; enum?: unknown[]; oneOf?: Variant[] };
+};
+type Variant = { properties?: Record<string, { const?: unknown }> };
 
 export function fieldErrors(errors: readonly AjvError[], part: string): FieldError[] {
   return errors
@@ -48,6 +51,10 @@ function fieldOf({ instancePath, keyword, params }: AjvError, part: string): str
 
 const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
+/** The words that tell the variants of a union apart. */
+const wordsOf = (schema: AjvError['parentSchema'], tag: string): unknown[] =>
+  (schema?.oneOf ?? []).map((variant) => variant.properties?.[tag]?.const);
+
 function messageOf({ keyword, params, message, parentSchema }: AjvError): string {
   switch (keyword) {
     case 'required':
@@ -61,7 +68,11 @@ function messageOf({ keyword, params, message, parentSchema }: AjvError): string
     case 'uniqueItems':
       return `repeats an item: ${params.j} and ${params.i} are the same`;
     case 'discriminator':
-      return 'is not one of the known words for this place';
+      return `must be one of ${wordsOf(parentSchema, String(params.tag)).join(', ')}`;
+    case 'format':
+      return params.format === 'date-time'
+        ? 'must be a moment with its time zone, such as 2026-01-31T09:30:00Z'
+        : (message ?? 'is not as documented');
     default:
       return message ?? 'is not as documented';
   }

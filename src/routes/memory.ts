@@ -124,7 +124,7 @@ export const memoryRoutes =
         },
       },
       async ({ params, query }) =>
-        presentDetail(found(params.memory_id, await readMemory(context, query.repo_id, params.memory_id))),
+        presentDetail(found(params, query, await readMemory(context, query.repo_id, params.memory_id))),
     );
 
     app.get(
@@ -143,15 +143,13 @@ export const memoryRoutes =
         },
       },
       async ({ params, query }) =>
-        presentChain(
-          params.memory_id,
-          found(params.memory_id, await readChain(context, query.repo_id, params.memory_id)),
-        ),
+        presentChain(params.memory_id, found(params, query, await readChain(context, query.repo_id, params.memory_id))),
     );
   };
 
-function found<Value>(memoryId: string, value: Value | null): Value {
+function found<Value>(params: { memory_id: string }, query: { repo_id: string }, value: Value | null): Value {
   if (value !== null) return value;
-  const message = `no memory ${JSON.stringify(memoryId.slice(0, 80))} is visible from this repo`;
+  const id = JSON.stringify(params.memory_id.slice(0, 80));
+  const message = `no memory ${id} is visible from repo ${JSON.stringify(query.repo_id)}; ?repo_id= names another`;
   throw new Problem('not_found', message, [{ field: 'memory_id', code: 'not_found', message }]);
 }

@@ -1,12 +1,11 @@
 import type { Change } from '../domain/changes.js';
 import { isIdOf } from '../domain/forms.js';
 import { edgeKey } from '../domain/links.js';
+import { NAME_MARK } from '../domain/rules.js';
 import { GLOBAL_SPACE, type SpaceName, type View, viewOf } from '../domain/spaces.js';
 import type { Tier } from '../domain/vocabulary.js';
 import type { Store, StoredMemory } from '../storage/port.js';
 
-/** Marks the name of an earlier operation where an id is expected. No id can begin with it. */
-const NAME_MARK = '@';
 const REPLACEMENTS_MAX = 10_000;
 
 /** What the store will hold once the changes decided so far are carried out: later operations build on earlier ones. */

@@ -9,7 +9,10 @@ import { problemReplies, sendClientProblem, sendProblem } from './plugins/proble
 import { requestChecks } from './plugins/requests.js';
 import { requestTrace, traceAnswer } from './plugins/trace.js';
 import { schemaController } from './plugins/validation.js';
+import { edgeRoutes } from './routes/edges.js';
+import { graphRoutes } from './routes/graph.js';
 import { memoryRoutes } from './routes/memory.js';
+import { nodeRoutes } from './routes/nodes.js';
 import { repoRoutes } from './routes/repos.js';
 import { systemRoutes } from './routes/system.js';
 import type { Context } from './services/context.js';
@@ -55,6 +58,9 @@ export async function buildApp(
   await app.register(jsonBodies);
   await app.register(openapi);
   await app.register(memoryRoutes(context));
+  await app.register(nodeRoutes(context));
+  await app.register(edgeRoutes(context));
+  await app.register(graphRoutes(context));
   await app.register(repoRoutes(context));
   await app.register(systemRoutes(context));
   app.addHook('onClose', () => context.store.close());

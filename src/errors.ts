@@ -35,6 +35,11 @@ export const PROBLEMS = {
     title: 'The request contradicts what is stored',
     hint: 'Read the memory again; if what you wanted is already there, nothing is left to do.',
   },
+  precondition_failed: {
+    status: 412,
+    title: 'The node was changed since it was read',
+    hint: 'Read the node again, look at what changed, and send the change with its new ETag.',
+  },
   payload_too_large: {
     status: 413,
     title: 'The body is too large',

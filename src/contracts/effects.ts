@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
 import type { SideEffect } from '../domain/effects.js';
-import { LINKS } from '../domain/links.js';
 import { TIERS } from '../domain/vocabulary.js';
 import { named, words } from './schema.js';
 import { Kind, MemoryId, RoleWord } from './shared.js';
@@ -12,14 +11,25 @@ export const SideEffectReport = named(
   'SideEffect',
   Type.Object(
     {
-      effect: words(['memory_inserted', 'evidence_attached', 'edge_inserted', 'tier_moved', 'vote_recorded']),
+      effect: words([
+        'memory_inserted',
+        'node_inserted',
+        'node_patched',
+        'node_purged',
+        'evidence_attached',
+        'edge_inserted',
+        'edge_patched',
+        'edge_removed',
+        'tier_moved',
+        'vote_recorded',
+      ]),
       memory_id: Type.Optional(MemoryId),
       kind: Type.Optional(Kind),
       to: Type.Optional(words(['node', 'edge', 'vote'])),
       id: Type.Optional(Type.String()),
       evidence_refs: Type.Optional(Type.Array(Type.String())),
       edge_id: Type.Optional(Type.String()),
-      label: Type.Optional(words(Object.keys(LINKS))),
+      label: Type.Optional(Type.String()),
       weight: Type.Optional(Type.Number()),
       members: Type.Optional(Type.Array(Type.Object({ memory_id: MemoryId, role: RoleWord }))),
       from_tier: tier(),
@@ -40,6 +50,13 @@ function presentEffect(effect: SideEffect): EffectReport {
   switch (effect.effect) {
     case 'memory_inserted':
       return { effect: effect.effect, memory_id: effect.memoryId, kind: effect.kind as Static<typeof Kind> };
+    case 'node_inserted':
+    case 'node_patched':
+    case 'node_purged':
+      return { effect: effect.effect, id: effect.nodeId };
+    case 'edge_patched':
+    case 'edge_removed':
+      return { effect: effect.effect, edge_id: effect.edgeId };
     case 'evidence_attached':
       return {
         effect: effect.effect,

@@ -90,7 +90,7 @@ const PackItem = named(
   Type.Object({
     memory_id: MemoryId,
     form: words(FORM_NAMES),
-    kind: Kind,
+    kind: nullable(Type.String(), 'The kind of memory, or the subtype of another form'),
     text: Type.String(),
     score: Type.Number({ description: 'Higher is better; comparable within one answer' }),
     priority: Type.Integer({ minimum: 1, description: '1..n over all sections, in display order' }),
@@ -192,7 +192,7 @@ function presentItem(item: Item, priority: number, explain: boolean): Static<typ
   return {
     memory_id: item.id,
     form: item.memory.form,
-    kind: item.memory.kind as Static<typeof Kind>,
+    kind: item.memory.kind,
     text: item.memory.content,
     score: item.score,
     priority,

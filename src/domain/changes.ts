@@ -1,9 +1,20 @@
-import type { Label, Member } from './links.js';
-import type { Memory } from './node.js';
-import type { Origin, Tier } from './vocabulary.js';
+import type { Member } from './links.js';
+import type { Concept, Memory, NodeFields } from './node.js';
+import type { ConfidenceTrigger, EdgeType, Origin, Tier } from './vocabulary.js';
 
 /** Everything that can be written, as data. `Store.apply` is the only thing that carries a change out. */
-export type Change = InsertMemory | AttachEvidence | InsertEdge | MoveTier | RecordVote | RememberReply;
+export type Change =
+  | InsertMemory
+  | InsertConcept
+  | PatchNode
+  | PurgeNode
+  | AttachEvidence
+  | InsertEdge
+  | PatchEdge
+  | RemoveEdge
+  | MoveTier
+  | RecordVote
+  | RememberReply;
 
 export interface InsertMemory {
   readonly change: 'insert_memory';
@@ -12,6 +23,33 @@ export interface InsertMemory {
   readonly terms: readonly string[];
   /** Refuse when a live, current memory of the same kind and text has appeared since the plan was made. */
   readonly refuseDuplicate: boolean;
+}
+
+export interface InsertConcept {
+  readonly change: 'insert_concept';
+  readonly concept: Concept;
+  readonly terms: readonly string[];
+}
+
+/** New values of some fields of a node; what is not named stays. */
+export interface PatchNode {
+  readonly change: 'patch_node';
+  readonly nodeId: string;
+  readonly repoId: string;
+  /** The node as it was read: when somebody else changed it since, nothing is done. */
+  readonly expectedRevision: number;
+  readonly fields: NodeFields;
+  readonly trigger: ConfidenceTrigger;
+  readonly reason: string | null;
+  readonly atMs: number;
+}
+
+/** Removes a node for good, with its place in every edge; an edge that is left with one member goes with it. */
+export interface PurgeNode {
+  readonly change: 'purge_node';
+  readonly nodeId: string;
+  readonly repoId: string;
+  readonly atMs: number;
 }
 
 /** Evidence of a node, an edge or a vote. A reference is one row per repo, shared by all that cite it. */
@@ -29,12 +67,37 @@ export interface InsertEdge {
   readonly change: 'insert_edge';
   readonly id: string;
   readonly repoId: string;
-  readonly label: Label;
+  readonly type: EdgeType;
+  /** One of `domain/links.ts`, or a word of the caller's own. */
+  readonly label: string;
   readonly weight: number;
   readonly origin: Origin;
   readonly rationale: string | null;
   readonly members: readonly Member[];
   readonly atMs: number;
+}
+
+export interface PatchEdge {
+  readonly change: 'patch_edge';
+  readonly edge: StandingEdge;
+  readonly weight?: number;
+  readonly label?: string;
+  readonly atMs: number;
+}
+
+export interface RemoveEdge {
+  readonly change: 'remove_edge';
+  readonly edge: StandingEdge;
+  readonly atMs: number;
+}
+
+/** An edge as it was read; when it is not so any more, nothing is done. */
+export interface StandingEdge {
+  readonly id: string;
+  readonly repoId: string;
+  readonly type: EdgeType;
+  readonly label: string;
+  readonly members: readonly Member[];
 }
 
 export interface MoveTier {

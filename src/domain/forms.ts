@@ -5,8 +5,8 @@ import type { MEMORY_KINDS, NodeType, Tier } from './vocabulary.js';
  * everything that must know the forms (id checks, immutability, the database's guard, the documents) reads this table.
  */
 export interface FormRow {
-  /** The contract's closed words inside the form, each with the ontology type it stands for. */
-  readonly kinds: Readonly<Record<string, NodeType>>;
+  /** The contract's closed words inside the form, each with the ontology type it stands for; null where any text is a kind. */
+  readonly kinds: Readonly<Record<string, NodeType>> | null;
   readonly idPattern: RegExp;
   /** What an id looks like, for messages. */
   readonly idExample: string;
@@ -32,6 +32,13 @@ export const FORMS = {
     mutableFields: [],
     defaultTier: 'longterm',
   },
+  concept: {
+    kinds: null,
+    idPattern: UUID_V4,
+    idExample: '9b1d6f0a-2c3e-4f58-8a7b-6c5d4e3f2a1b',
+    mutableFields: ['content', 'confidence', 'subtype', 'provenance', 'metadata', 'tags'],
+    defaultTier: 'task',
+  },
 } as const satisfies Record<string, FormRow>;
 
 export type Form = keyof typeof FORMS;
@@ -44,7 +51,7 @@ export const FORM_NAMES = Object.keys(FORMS) as Form[];
 export const formOf = (form: Form): FormRow => FORMS[form];
 
 export function typeOf(form: Form, kind: string): NodeType {
-  const type = formOf(form).kinds[kind];
+  const type = formOf(form).kinds?.[kind];
   if (type === undefined) throw new Error(`form ${form} has no kind ${kind}`);
   return type;
 }

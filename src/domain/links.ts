@@ -6,15 +6,25 @@ export interface LinkRow {
   readonly roles: readonly Role[];
   /** Strength of a new edge; it scales what an item reached over the edge inherits from its anchor. */
   readonly weight: number;
+  /** The contract that alone makes and keeps such edges, because it promises something about them; null when anybody may. */
+  readonly keeper: 'memory' | null;
 }
 
 export const LINKS = {
-  attempts: { type: 'relation', roles: ['subject', 'object'], weight: 1 },
-  related_to: { type: 'relation', roles: ['participant'], weight: 0.5 },
-  fact_update: { type: 'causation', roles: ['cause', 'object', 'effect'], weight: 1 },
+  attempts: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: 'memory' },
+  related_to: { type: 'relation', roles: ['participant'], weight: 0.5, keeper: null },
+  fact_update: { type: 'causation', roles: ['cause', 'object', 'effect'], weight: 1, keeper: 'memory' },
+  supports: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
+  contradicts: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
+  validates: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
+  invalidates: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
+  summarizes: { type: 'composition', roles: ['subject', 'object'], weight: 1, keeper: null },
 } as const satisfies Record<string, LinkRow>;
 
 export type Label = keyof typeof LINKS;
+
+/** The row of a label, if it is one of the known ones. */
+export const linkOf = (label: string): LinkRow | null => (Object.hasOwn(LINKS, label) ? LINKS[label as Label] : null);
 
 export interface Member {
   readonly nodeId: string;
@@ -29,10 +39,16 @@ export function membersOf(label: Label, nodeIds: readonly string[]): Member[] {
 }
 
 /**
- * What makes two edges the same edge: label and who plays which part. Members are sorted, so a symmetric link is the same
+ * What makes two edges the same edge: what it says and who plays which part. Members are sorted, so a symmetric link is the same
  * from either end; linking twice therefore meets the unique key instead of making a second row.
  */
-export function edgeKey(label: string, members: readonly Pick<Member, 'nodeId' | 'role'>[]): string {
+export function edgeKey(
+  label: string,
+  members: readonly Pick<Member, 'nodeId' | 'role'>[],
+  type: EdgeType = 'relation',
+): string {
+  // A known label has one type; a label of the caller's own may be used with any, and may hold any character.
+  const name = linkOf(label) ? label : `${type} ${JSON.stringify(label)}`;
   const parts = members.map((member) => `${member.role}=${member.nodeId}`).sort();
-  return `${label}|${parts.join('|')}`;
+  return `${name}|${parts.join('|')}`;
 }

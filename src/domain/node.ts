@@ -19,6 +19,30 @@ interface Node {
   readonly updatedAtMs: number;
 }
 
+/** A bare node of the graph. */
+export interface Concept extends Omit<Node, 'kind'> {
+  readonly form: 'concept';
+  /** Its subtype. */
+  readonly kind: string | null;
+  readonly confidence: number;
+  readonly provenance: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+  readonly sessionId: string | null;
+  readonly taskId: string | null;
+}
+
+/** What a patch may set. The terms go with the content. */
+export interface NodeFields {
+  readonly content?: string;
+  readonly terms?: readonly string[];
+  readonly confidence?: number;
+  readonly kind?: string | null;
+  readonly provenance?: string | null;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly tags?: readonly string[];
+}
+
 /** A memory is a node with the reason it was written; the digest of its normalised text finds exact duplicates. */
 export interface Memory extends Node {
   readonly form: 'memory';

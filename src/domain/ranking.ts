@@ -116,6 +116,17 @@ export function chooseTerms(mode: ReadMode, corpus: Corpus, queryTerms: readonly
   return { any, also: known.slice(any.length).map(({ term }) => term) };
 }
 
+/** The rarer of a query's terms, as many as may be looked up whole; one at least. */
+export function affordableTerms(corpus: Corpus, queryTerms: readonly string[], postingsMax: number): string[] {
+  const frequency = (term: string): number => corpus.frequencies.get(term) ?? 0;
+  const known = queryTerms.filter((term) => frequency(term) > 0).sort((a, b) => frequency(a) - frequency(b));
+  let postings = 0;
+  return known.filter((term, index) => {
+    postings += frequency(term);
+    return index === 0 || postings <= postingsMax;
+  });
+}
+
 /** One way of finding candidates, with a score in [0, 1] for each it found. */
 export interface Lane {
   readonly weight: number;

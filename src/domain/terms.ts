@@ -97,6 +97,16 @@ export function indexTerms(text: string): string[] {
   return [...tokens(text)].map((token) => token.term).filter((term) => term !== '');
 }
 
+/** A query whose last word is still being typed: the terms before it, and how the terms that it may become begin. */
+export function prefixTerms(query: string): { whole: string[]; beginnings: string[] } {
+  const words = unify(query).match(WORD) ?? [];
+  const last = words.at(-1);
+  if (last === undefined) return { whole: [], beginnings: [] };
+  // The index holds stems: what is typed may go beyond the stem of what is meant.
+  const beginnings = [...new Set([cut(fold(last)), normalizeWord(last)])].filter((term) => term !== '');
+  return { whole: words.slice(0, -1).map(normalizeWord), beginnings };
+}
+
 /** More terms than this say no more about what is meant. */
 const QUERY_TERMS_MAX = 48;
 

@@ -24,6 +24,10 @@ export type Origin = (typeof ORIGINS)[number];
 export const MEMORY_KINDS = ['problem', 'solution', 'failed_tactic', 'fact', 'preference', 'change'] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
+/** What may change a node's confidence. */
+export const CONFIDENCE_TRIGGERS = ['outcome', 'decay', 'consolidation', 'manual'] as const;
+export type ConfidenceTrigger = (typeof CONFIDENCE_TRIGGERS)[number];
+
 /** A memory's standing at the moment it is read. */
 export const STATES = ['current', 'superseded', 'archived'] as const;
 export type State = (typeof STATES)[number];

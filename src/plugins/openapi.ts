@@ -19,6 +19,7 @@ export const openapi = fastifyPlugin(async (app: FastifyInstance) => {
       },
       tags: [
         { name: 'memory', description: 'Write, find and update memories' },
+        { name: 'graph', description: 'Everything remembered, as nodes and edges' },
         { name: 'repos', description: 'What is stored, and for whom' },
         { name: 'system', description: 'Health, and what problems mean' },
       ],

@@ -6,6 +6,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { GateFailure } from '../domain/violations.js';
 import { clip, ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
 import { IdempotencyKeyReused } from '../services/memory.js';
+import { RevisionMismatch } from '../services/nodes.js';
 import { ApplyConflict, StoreUnavailable } from '../storage/port.js';
 import { fieldErrors } from './validation.js';
 
@@ -99,6 +100,12 @@ function toProblem(error: unknown): Problem {
     const message = 'was sent before with a different request';
     return new Problem('idempotency_key_reused', `Idempotency-Key ${message}`, [
       { field: 'headers.idempotency-key', code: 'idempotency_key_reused', message },
+    ]);
+  }
+  if (error instanceof RevisionMismatch) {
+    const message = `does not name revision ${error.revision}, at which the node is now`;
+    return new Problem('precondition_failed', `If-Match ${message}`, [
+      { field: 'headers.if-match', code: 'precondition_failed', message },
     ]);
   }
   if (error instanceof ApplyConflict) {

@@ -6,11 +6,11 @@ import { ref } from '../contracts/schema.js';
 import { ById, InRepo, OnceHeaders, problems, STORE_PROBLEMS, WRITE_PROBLEMS } from '../contracts/shared.js';
 import { presentUpdate, toUpdateOperation, UpdateAnswer, UpdateRequest } from '../contracts/update.js';
 import { presentWrite, toWriteOperation, WriteAnswer, WriteRequest } from '../contracts/write.js';
-import { Problem } from '../errors.js';
 import { readChain } from '../services/chain.js';
 import type { Context } from '../services/context.js';
 import { changeMemories, readMemory } from '../services/memory.js';
 import { readPack } from '../services/retrieval.js';
+import { found } from './found.js';
 import { firstOutcome, onceOf } from './once.js';
 
 export const memoryRoutes =
@@ -124,7 +124,15 @@ export const memoryRoutes =
         },
       },
       async ({ params, query }) =>
-        presentDetail(found(params, query, await readMemory(context, query.repo_id, params.memory_id))),
+        presentDetail(
+          found(
+            await readMemory(context, query.repo_id, params.memory_id),
+            'memory',
+            'memory_id',
+            params.memory_id,
+            query.repo_id,
+          ),
+        ),
     );
 
     app.get(
@@ -143,13 +151,15 @@ export const memoryRoutes =
         },
       },
       async ({ params, query }) =>
-        presentChain(params.memory_id, found(params, query, await readChain(context, query.repo_id, params.memory_id))),
+        presentChain(
+          params.memory_id,
+          found(
+            await readChain(context, query.repo_id, params.memory_id),
+            'memory',
+            'memory_id',
+            params.memory_id,
+            query.repo_id,
+          ),
+        ),
     );
   };
-
-function found<Value>(params: { memory_id: string }, query: { repo_id: string }, value: Value | null): Value {
-  if (value !== null) return value;
-  const id = JSON.stringify(params.memory_id.slice(0, 80));
-  const message = `no memory ${id} is visible from repo ${JSON.stringify(query.repo_id)}; ?repo_id= names another`;
-  throw new Problem('not_found', message, [{ field: 'memory_id', code: 'not_found', message }]);
-}

@@ -52,7 +52,7 @@ export class Draft {
         break;
       case 'insert_edge': {
         const ids = change.members.map((member) => member.nodeId);
-        this.#edgeKeys.add(edgeKey(change.label, change.members));
+        this.#edgeKeys.add(edgeKey(change.label, change.members, change.type));
         if (change.label === 'related_to') {
           const [one, other] = ids as [string, string];
           include(this.#related, one, other);

@@ -12,7 +12,7 @@ export type RelatedReason = 'problem_attempt' | 'fact_update' | 'association_lin
 /** A memory reached over edges, with the way it was reached. */
 export interface Related {
   readonly id: string;
-  readonly kind: string;
+  readonly kind: string | null;
   readonly reason: RelatedReason;
   readonly anchorId: string;
   readonly anchorScore: number;

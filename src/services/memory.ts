@@ -6,10 +6,11 @@ import { checkRepoId } from '../domain/rules.js';
 import { type View, viewOf } from '../domain/spaces.js';
 import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
-import { ApplyConflict, type StoredEdge, type StoredMemory, type StoredVote, type VoteSum } from '../storage/port.js';
+import type { StoredEdge, StoredMemory, StoredVote, VoteSum } from '../storage/port.js';
 import type { Context } from './context.js';
 import type { Operation, Outcome } from './operations.js';
 import { planOperations } from './planner.js';
+import { retrying } from './retrying.js';
 import { lastSuccessors, stateOf } from './successors.js';
 
 export type Mode = 'dry_run' | 'commit';
@@ -28,8 +29,6 @@ export class IdempotencyKeyReused extends Error {
   }
 }
 
-/** Plans are made again when somebody else was faster; a caller who keeps losing is told so. */
-const ATTEMPTS_MAX = 5;
 const REPLIES_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Plans the operations as one change of the store and, in mode commit, carries it out. */
@@ -41,7 +40,7 @@ export async function changeMemories(
   once: Once | null,
 ): Promise<readonly Outcome[]> {
   const requestDigest = once && createHash('sha256').update(once.request).digest('hex');
-  for (let attempt = 1; ; attempt++) {
+  return retrying(async () => {
     if (once && mode === 'commit') {
       const kept = await context.store.findReply(repoId, once.key, context.now() - REPLIES_KEPT_MS);
       if (kept && kept.requestDigest !== requestDigest) throw new IdempotencyKeyReused(once.key);
@@ -63,13 +62,9 @@ export async function changeMemories(
       });
     }
     if (changes.length === 0) return planned.outcomes;
-    try {
-      await context.store.apply({ space: planned.space, changes });
-      return planned.outcomes;
-    } catch (error) {
-      if (!(error instanceof ApplyConflict) || attempt === ATTEMPTS_MAX) throw error;
-    }
-  }
+    await context.store.apply({ space: planned.space, changes });
+    return planned.outcomes;
+  });
 }
 
 /** A memory with everything that hangs on it. */

@@ -242,6 +242,7 @@ class Planner {
         change: 'insert_edge',
         id: this.context.newId(),
         repoId: this.repoId,
+        type: LINKS[label].type,
         label,
         weight: LINKS[label].weight,
         origin: 'manual',

@@ -15,7 +15,7 @@ import { type View, viewOf } from '../domain/spaces.js';
 import { queryTerms } from '../domain/terms.js';
 import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
-import type { MemoryBrief, Store, TermCandidate } from '../storage/port.js';
+import type { NodeBrief, Store, TermCandidate } from '../storage/port.js';
 import type { Context } from './context.js';
 import { type ExpansionOptions, expand, type Related, type RelatedReason, scoreOf } from './expansion.js';
 import { lastSuccessors, stateOf } from './successors.js';
@@ -35,7 +35,7 @@ export interface ReadRequest extends ExpansionOptions {
 
 /** One place in the answer: a memory, and everything that explains why it is there. */
 export interface Item extends Candidate {
-  readonly memory: MemoryBrief;
+  readonly memory: NodeBrief;
   readonly state: State;
   readonly companionId: string | null;
 }
@@ -43,7 +43,7 @@ export interface Item extends Candidate {
 /** Something found, with the reason and its rank, before its text is fetched. */
 interface Candidate {
   readonly id: string;
-  readonly kind: string;
+  readonly kind: string | null;
   readonly section: Section;
   readonly score: number;
   /** The score without what being superseded costs; what is reached from here inherits from it. */
@@ -88,7 +88,7 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
 }
 
 interface Match {
-  readonly memory: MemoryBrief;
+  readonly memory: NodeBrief;
   readonly lexical: LexicalScore;
   readonly score: number;
 }
@@ -231,7 +231,7 @@ async function fetchItems(
 }
 
 /** Spelled out field by field: this runs for every candidate, and copying whole objects shows in the profile. */
-const toItem = (candidate: Candidate, memory: MemoryBrief, withSuccessor: boolean): Item => ({
+const toItem = (candidate: Candidate, memory: NodeBrief, withSuccessor: boolean): Item => ({
   id: candidate.id,
   kind: candidate.kind,
   section: candidate.section,

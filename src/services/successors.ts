@@ -1,7 +1,7 @@
 import { endsOf } from '../domain/chains.js';
 import type { View } from '../domain/spaces.js';
 import type { State } from '../domain/vocabulary.js';
-import type { MemoryBrief, Store } from '../storage/port.js';
+import type { NodeBrief, Store } from '../storage/port.js';
 
 /** How many replacements are followed at most to say what is true now. */
 const REPLACEMENTS_MAX = 10_000;
@@ -16,7 +16,7 @@ export async function lastSuccessors(
   return endsOf(found, factIds);
 }
 
-export function stateOf({ archived }: Pick<MemoryBrief, 'archived'>, supersededBy: string | null | undefined): State {
+export function stateOf({ archived }: Pick<NodeBrief, 'archived'>, supersededBy: string | null | undefined): State {
   if (archived) return 'archived';
   return supersededBy ? 'superseded' : 'current';
 }

@@ -1,9 +1,11 @@
 import type { Replacement } from '../domain/chains.js';
 import type { Plan } from '../domain/changes.js';
+import type { Form } from '../domain/forms.js';
+import type { Member } from '../domain/links.js';
 import type { Memory } from '../domain/node.js';
 import type { ChosenTerms, Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
-import type { Role, Tier } from '../domain/vocabulary.js';
+import type { EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
 
 /**
  * The one door to storage. Above it nobody knows the engine; below it nobody knows the use case.
@@ -19,7 +21,7 @@ export interface Store {
   /** The memories with these ids that the view shows, in no particular order. */
   getMemories(view: View, ids: readonly string[]): Promise<StoredMemory[]>;
   /** The same, as far as an answer to a question shows it. */
-  getBriefs(view: View, ids: readonly string[]): Promise<MemoryBrief[]>;
+  getBriefs(view: View, ids: readonly string[]): Promise<NodeBrief[]>;
   /** The memories of the space with this kind and text digest: those that stand first, archived and superseded ones too. */
   findSameText(space: SpaceName, kind: string, textDigest: string): Promise<SameText[]>;
   /**
@@ -55,6 +57,25 @@ export interface Store {
   findEvidence(view: View, memoryId: string, limit: number): Promise<string[]>;
   /** Which of these references are attached to the memory. */
   findAttached(view: View, memoryId: string, refs: readonly string[]): Promise<Set<string>>;
+  /** The nodes of any form with these ids that the view shows, in no particular order. */
+  getNodes(view: View, ids: readonly string[]): Promise<StoredNode[]>;
+  /** Those of the ids whose nodes the view shows. */
+  findVisible(view: View, ids: readonly string[]): Promise<Set<string>>;
+  /** The space's nodes that fit, surest first and of the same confidence newest first, from the first after `after`. */
+  listNodes(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number): Promise<StoredNode[]>;
+  /** An edge of the view's spaces. Its members are named whether or not the view shows them. */
+  getEdge(view: View, id: string): Promise<StoredEdge | null>;
+  /** The space's edges that fit, by type, label and age, from the first after `after`. */
+  listEdges(space: SpaceName, filter: EdgeFilter, after: EdgePlace | null, limit: number): Promise<StoredEdge[]>;
+  /** The edges that touch the nodes, with all their members. */
+  findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Promise<StoredEdge[]>;
+  /** The best matches among the nodes that the view shows and the filter lets through, best first, with a score above 0. */
+  searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number): Promise<NodeMatch[]>;
+  /**
+   * Counts a look at each of the nodes. The one write besides `apply`: it is gathered in memory and stored in passing, reads see it at
+   * once, and a process that is killed loses the last second of it.
+   */
+  noteAccess(space: SpaceName, nodeIds: readonly string[], atMs: number): void;
   /** The answer kept for an idempotency key of the repo, unless it is older than `sinceMs`. */
   findReply(repoId: string, key: string, sinceMs: number): Promise<StoredReply | null>;
 
@@ -75,11 +96,72 @@ export interface StoredMemory extends Memory {
   readonly archivedFrom: Tier | null;
 }
 
-/** What an answer shows of a memory. */
-export type MemoryBrief = Pick<
-  StoredMemory,
-  'id' | 'form' | 'kind' | 'scope' | 'content' | 'confidence' | 'archived' | 'createdAtMs'
->;
+/** What an answer shows of a node. */
+export interface NodeBrief
+  extends Pick<StoredNode, 'id' | 'form' | 'kind' | 'scope' | 'content' | 'confidence' | 'createdAtMs'> {
+  readonly archived: boolean;
+}
+
+/** Any node, with what was counted about it. */
+export interface StoredNode {
+  readonly id: string;
+  readonly seq: number;
+  readonly form: Form;
+  readonly kind: string | null;
+  readonly type: NodeType;
+  readonly repoId: string;
+  readonly scope: Scope;
+  readonly content: string;
+  readonly confidence: number | null;
+  readonly tier: Tier;
+  readonly archivedFrom: Tier | null;
+  readonly archivedAtMs: number | null;
+  readonly archiveReason: string | null;
+  readonly sessionId: string | null;
+  readonly taskId: string | null;
+  readonly provenance: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+  readonly revision: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly accessCount: number;
+  /** When it was made, if nobody looked at it since. */
+  readonly lastAccessedAtMs: number;
+  readonly decayedAtMs: number | null;
+}
+
+export interface NodeFilter {
+  readonly types: readonly NodeType[];
+  readonly tiers: readonly Tier[];
+  readonly form: Form | null;
+  readonly kind: string | null;
+  readonly minConfidence: number;
+  readonly tag: string | null;
+  readonly sessionId: string | null;
+  readonly taskId: string | null;
+}
+
+/** Which terms a node must hold: any of them, all, all in this order, or all and one that begins like one of these. */
+export type TermMatch =
+  | { readonly match: 'any' | 'all' | 'phrase'; readonly terms: readonly string[] }
+  | { readonly match: 'prefix'; readonly terms: readonly string[]; readonly beginnings: readonly string[] };
+
+export type SearchFilter = Pick<NodeFilter, 'form' | 'kind' | 'minConfidence'> & {
+  readonly type: NodeType | null;
+  readonly tier: Tier | null;
+};
+
+export interface NodeMatch {
+  readonly id: string;
+  readonly score: number;
+}
+
+/** Where in a list of nodes somebody stands. */
+export interface NodePlace {
+  readonly confidence: number;
+  readonly seq: number;
+}
 
 export interface SameText {
   readonly id: string;
@@ -91,13 +173,13 @@ export interface SameText {
 export interface Neighbour {
   readonly fromId: string;
   readonly toId: string;
-  readonly toKind: string;
+  readonly toKind: string | null;
   readonly label: string;
   readonly weight: number;
 }
 
 export interface TermCandidate {
-  readonly memory: MemoryBrief;
+  readonly memory: NodeBrief;
   /** The indexed terms, separated and surrounded by single blanks. */
   readonly terms: string;
   readonly length: number;
@@ -105,11 +187,35 @@ export interface TermCandidate {
 
 export interface StoredEdge {
   readonly id: string;
+  readonly seq: number;
+  readonly repoId: string;
+  readonly type: EdgeType;
   readonly label: string;
   readonly weight: number;
   readonly rationale: string | null;
   readonly createdAtMs: number;
-  readonly members: readonly { readonly nodeId: string; readonly role: Role }[];
+  readonly members: readonly Member[];
+}
+
+export interface EdgeFilter {
+  readonly type: EdgeType | null;
+  readonly label: string | null;
+  readonly nodeId: string | null;
+}
+
+/** Where in a list of edges somebody stands. */
+export interface EdgePlace {
+  readonly type: EdgeType;
+  readonly label: string;
+  readonly seq: number;
+}
+
+/** Which edges to look along; null means all. */
+export interface EdgeWays {
+  readonly types: readonly EdgeType[] | null;
+  readonly label: string | null;
+  /** Of a hub only the newest of its edges. */
+  readonly perNode: number;
 }
 
 /** A replacement with the change that says so. */
@@ -169,7 +275,15 @@ export interface StoreSummary {
 /** What the plan was based on changed before it was applied. */
 export class ApplyConflict extends Error {
   constructor(
-    readonly reason: 'duplicate' | 'edge_exists' | 'circle' | 'tier_moved' | 'node_missing' | 'key_taken',
+    readonly reason:
+      | 'duplicate'
+      | 'edge_exists'
+      | 'edge_missing'
+      | 'circle'
+      | 'tier_moved'
+      | 'node_missing'
+      | 'revision'
+      | 'key_taken',
     readonly id: string,
   ) {
     super(`${reason}: ${id}`);

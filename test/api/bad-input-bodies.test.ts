@@ -124,10 +124,17 @@ describe.each(OPERATIONS.filter(({ method }) => method === 'GET'))('$name', ({ m
     expect(expected.status).toBe(200);
     for (const { body, headers, name } of UNREADABLE) {
       const reply = await send(service, method, path, headers ?? JSON_TYPE, body);
-      expect({ name, status: reply.status, body: reply.body }).toEqual({ name, status: 200, body: expected.body });
+      // A look at a node is counted, so the next answer says one more.
+      expect({ name, status: reply.status, body: withoutCount(reply.body) }).toEqual({
+        name,
+        status: 200,
+        body: withoutCount(expected.body),
+      });
     }
   });
 });
+
+const withoutCount = (body: unknown): unknown => ({ ...(body as object), access_count: null });
 
 test('a body of 10 MB in chunks of unknown number is refused', async () => {
   const headers = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };

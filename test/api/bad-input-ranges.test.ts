@@ -64,8 +64,13 @@ test.each([
   ['only white space', ' \t '],
   ['an escape character', 'acme\u001bshop'],
 ])('a repo id with %s is refused by every route that takes one', async (_name, repoId) => {
-  for (const { path, body } of FULL_BODIES) {
-    const answer = await service.http.post(path).send({ ...body, repo_id: repoId });
+  for (const { path, body, method } of FULL_BODIES) {
+    const [route] = path.split('?') as [string];
+    const request = method === 'PATCH' ? service.http.patch(route) : service.http.post(route);
+    const isInBody = 'repo_id' in body;
+    const answer = await (isInBody
+      ? request.send({ ...body, repo_id: repoId })
+      : request.query({ repo_id: repoId }).send(body));
     expect(expectRefusal(answer, 'semantic_error').errors.map((error) => error.field)).toContain('repo_id');
   }
   for (const path of ['/stats', `/memory/${FACT_ID}`, `/memory/${FACT_ID}/chain`]) {

@@ -11,6 +11,8 @@ export const PROBLEM_ID = countedId(1);
 export const FACT_ID = countedId(2);
 export const NEW_FACT_ID = countedId(3);
 export const CHANGE_ID = countedId(4);
+export const CONCEPT_ID = countedId(5);
+const EDGE_ID = countedId(6);
 
 /** A listening service that holds one memory of four kinds, so that there is something to break. */
 export async function startSeeded(): Promise<Service> {
@@ -23,11 +25,39 @@ export async function startSeeded(): Promise<Service> {
     await remember(service, { kind: 'change', text: 'Redis moved to another port' }),
   ];
   expect(ids).toEqual([PROBLEM_ID, FACT_ID, NEW_FACT_ID, CHANGE_ID]);
+  const inShop = { repo_id: 'acme/shop' };
+  const concept = await service.http
+    .post('/nodes')
+    .query(inShop)
+    .send({ type: 'entity', content: 'Redis' })
+    .expect(201);
+  const members = [CONCEPT_ID, FACT_ID].map((node_id, index) => ({
+    node_id,
+    role: index === 0 ? 'subject' : 'object',
+  }));
+  const edge = await service.http
+    .post('/edges')
+    .query(inShop)
+    .send({ type: 'relation', label: 'about', members })
+    .expect(201);
+  expect([concept.body.id, edge.body.id]).toEqual([CONCEPT_ID, EDGE_ID]);
   return service;
 }
 
+interface FullBody {
+  readonly path: string;
+  readonly name: string;
+  readonly body: object;
+  /** POST, unless it says otherwise. */
+  readonly method?: 'PATCH';
+  /** The fields that null empties. */
+  readonly nullable?: readonly string[];
+  /** The fields that may hold any object. */
+  readonly open?: readonly string[];
+}
+
 /** For each body that the contracts describe, one that is right and names every field there is. */
-export const FULL_BODIES: readonly { path: string; name: string; body: object }[] = [
+export const FULL_BODIES: readonly FullBody[] = [
   { path: '/memory/write', name: 'write', body: { ...writeBody(solution()), allow_duplicate: true } },
   { path: '/memory/update', name: 'archive_state', body: updateBody(FACT_ID, archiveState(), 'dry_run') },
   { path: '/memory/update', name: 'utility_vote', body: updateBody(FACT_ID, utilityVote(), 'dry_run') },
@@ -47,6 +77,55 @@ export const FULL_BODIES: readonly { path: string; name: string; body: object }[
     },
   },
   {
+    path: '/nodes',
+    name: 'node',
+    body: { type: 'entity', ...node(), session_id: 's1', task_id: 't1' },
+    open: ['metadata'],
+  },
+  {
+    path: `/nodes/${CONCEPT_ID}?repo_id=acme%2Fshop`,
+    name: 'node patch',
+    method: 'PATCH',
+    body: node(),
+    nullable: ['subtype', 'provenance'],
+    open: ['metadata'],
+  },
+  {
+    path: '/nodes/search?repo_id=acme%2Fshop',
+    name: 'node search',
+    body: {
+      query: 'which port does Redis need?',
+      match: 'all',
+      type: 'fact',
+      tier: 'longterm',
+      subtype: 'fact',
+      form: 'memory',
+      min_confidence: 0.5,
+      include_archived: true,
+      include_global: true,
+      limit: 5,
+    },
+  },
+  {
+    path: '/edges?repo_id=acme%2Fshop',
+    name: 'edge',
+    body: {
+      type: 'relation',
+      label: 'explains',
+      weight: 0.5,
+      members: [
+        { node_id: CONCEPT_ID, role: 'subject', position: 0 },
+        { node_id: FACT_ID, role: 'object', position: 1 },
+      ],
+    },
+  },
+  {
+    path: `/edges/${EDGE_ID}?repo_id=acme%2Fshop`,
+    name: 'edge patch',
+    method: 'PATCH',
+    body: { weight: 2, label: 'describes' },
+  },
+  {
     path: '/memory/read',
     name: 'read',
     body: readBody('which port does Redis need?', {
@@ -61,6 +140,18 @@ export const FULL_BODIES: readonly { path: string; name: string; body: object }[
     }),
   },
 ];
+
+function node() {
+  return {
+    content: 'The checkout service',
+    subtype: 'service',
+    tier: 'session',
+    confidence: 0.9,
+    provenance: 'a diagram',
+    metadata: { owner: 'payments' },
+    tags: ['checkout'],
+  };
+}
 
 function solution() {
   return {
@@ -106,6 +197,12 @@ export interface Operation {
 const PARAMETERS: Readonly<Record<string, string>> = {
   '/memory/{memory_id}': `/memory/${FACT_ID}?repo_id=acme%2Fshop`,
   '/memory/{memory_id}/chain': `/memory/${FACT_ID}/chain?repo_id=acme%2Fshop`,
+  '/nodes/{node_id}': `/nodes/${CONCEPT_ID}?repo_id=acme%2Fshop`,
+  '/nodes/{node_id}/restore': `/nodes/${CONCEPT_ID}/restore?repo_id=acme%2Fshop`,
+  '/nodes/{node_id}/related': `/nodes/${CONCEPT_ID}/related?repo_id=acme%2Fshop`,
+  '/edges/{edge_id}': `/edges/${EDGE_ID}?repo_id=acme%2Fshop`,
+  '/graph': `/graph?node=${CONCEPT_ID}&repo_id=acme%2Fshop`,
+  '/graph/path': `/graph/path?from=${CONCEPT_ID}&to=${FACT_ID}&repo_id=acme%2Fshop`,
   '/repos/{repo_id}': '/repos/acme%2Fshop?confirm=acme%2Fshop',
   '/problems/{code}': '/problems/not_found',
 };

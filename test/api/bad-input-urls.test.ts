@@ -22,8 +22,8 @@ const PATHS = [...new Set(OPERATIONS.map(({ path }) => pathOf(path)))];
 describe.each(PATHS)('%s', (path) => {
   const served = OPERATIONS.filter((operation) => pathOf(operation.path) === path).map(({ method }) => method);
   test.each(METHODS.filter((method) => !served.includes(method)))('has no %s', async (method) => {
-    // To GET, the last word of /memory/write is an id, and there is no such memory.
-    expectRefusal(await send(service, method, path), 'route_not_found', 'not_found');
+    // To GET, the last word of /memory/write is an id, and there is no such memory; to PATCH, that of /nodes/search is one.
+    expectRefusal(await send(service, method, path), 'route_not_found', 'not_found', 'schema_error');
   });
 });
 

@@ -4,7 +4,7 @@ import { PROBLEMS, type ProblemCode } from '../../src/errors.js';
 import { change, remember, updateBody, writeBody } from '../support/requests.js';
 import type { Service } from '../support/service.js';
 import { expectRefusal, JSON_TYPE, type Reply, send } from './bad-input-replies.js';
-import { CHANGE_ID, FACT_ID, NEW_FACT_ID, PROBLEM_ID, startSeeded } from './bad-input-requests.js';
+import { CHANGE_ID, CONCEPT_ID, FACT_ID, NEW_FACT_ID, PROBLEM_ID, startSeeded } from './bad-input-requests.js';
 
 /** One catalogue of problems: the code, the papers, the description and the answers all say the same. */
 
@@ -92,6 +92,7 @@ const CAUSES: Readonly<Partial<Record<ProblemCode, () => Promise<Reply>>>> = {
     await change(service, CHANGE_ID, link);
     return post('/memory/update', updateBody(CHANGE_ID, link));
   },
+  precondition_failed: () => send(service, 'DELETE', `/nodes/${CONCEPT_ID}?repo_id=acme%2Fshop`, { 'if-match': '"7"' }),
   payload_too_large: () => send(service, 'POST', '/memory/write', JSON_TYPE, ' '.repeat(1024 * 1024 + 1)),
   unsupported_media_type: () => send(service, 'POST', '/memory/write', { 'content-type': 'text/plain' }, 'hello'),
   host_not_allowed: () => send(service, 'GET', '/stats', { host: 'rebound.example' }),

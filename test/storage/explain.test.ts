@@ -1,22 +1,27 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../src/domain/spaces.js';
+import { NODE_TYPES, TIERS } from '../../src/domain/vocabulary.js';
+import * as access from '../../src/storage/sqlite/access.js';
 import * as apply from '../../src/storage/sqlite/apply.js';
+import * as applyNodes from '../../src/storage/sqlite/apply-nodes.js';
 import { Connection } from '../../src/storage/sqlite/connection.js';
+import * as edges from '../../src/storage/sqlite/edges.js';
 import * as graph from '../../src/storage/sqlite/graph.js';
+import * as nodes from '../../src/storage/sqlite/nodes.js';
 import * as read from '../../src/storage/sqlite/read.js';
 import * as search from '../../src/storage/sqlite/search.js';
 import * as seqs from '../../src/storage/sqlite/seqs.js';
 import { temporaryDirectory } from '../support/directories.js';
-import { digestOf, idOf, insertGlobal, REPO } from '../support/plans.js';
+import { concept, digestOf, idOf, insertGlobal, patch, REPO } from '../support/plans.js';
 import { openSqliteStore } from '../support/sqlite.js';
 import { FURNITURE } from './conformance/atomicity.js';
-import { LABELS } from './conformance/subject.js';
+import { ANYWHERE, LABELS } from './conformance/subject.js';
 
 const SOURCES = new URL('../../src/storage/sqlite/', import.meta.url);
 
 /** Parts of statements, which stand in the select list of others. */
-const IS_FRAGMENT = /_COLUMNS$/;
+const IS_FRAGMENT = /_COLUMNS$|_MEMBERS$/;
 /** A plain INSERT looks nothing up; what its plan shows of other tables are checks for the case that a row was missing before. */
 const IS_STATEMENT = /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT[^;]*\bSELECT)\b/;
 
@@ -58,8 +63,12 @@ const fullScansOf = (sql: string): string[] => planOf(sql).filter((step) => isFu
 
 /** The modules that hand statements out; a new one is added here, or the last test of the block below fails. */
 const MODULES: Record<string, [name: string, value: unknown][]> = {
+  'access.ts': Object.entries(access),
+  'apply-nodes.ts': Object.entries(applyNodes),
   'apply.ts': Object.entries(apply),
+  'edges.ts': Object.entries(edges),
   'graph.ts': Object.entries(graph),
+  'nodes.ts': Object.entries(nodes),
   'read.ts': Object.entries(read),
   'search.ts': Object.entries(search),
   'seqs.ts': Object.entries(seqs),
@@ -111,6 +120,30 @@ describe('no statement that a store runs while everything is done once reads a w
     await store.findReplacements(view, [idOf(3)], 10);
     await store.findHistory(view, [idOf(3)], 10);
     await store.sumVotes(view, [idOf(2)]);
+    await store.apply({ space: REPO, changes: [concept(idOf(30), { tags: ['a'], sessionId: 's', taskId: 't' })] });
+    await store.apply({
+      space: REPO,
+      changes: [patch(idOf(30), { content: 'new', terms: ['new'], confidence: 0.1, tags: ['b'] })],
+    });
+    store.noteAccess(REPO, [idOf(30)], Date.now());
+    await store.getNodes(view, [idOf(1)]);
+    await store.findVisible(view, [idOf(1)]);
+    const everything = { types: NODE_TYPES, tiers: TIERS, form: null, kind: null, minConfidence: 0 };
+    for (const by of [{}, { tag: 'a' }, { sessionId: 's' }, { taskId: 't' }])
+      await store.listNodes(REPO, { ...everything, tag: null, sessionId: null, taskId: null, ...by }, null, 10);
+    for (const match of ['any', 'all', 'phrase'] as const)
+      await store.searchNodes(view, { match, terms: ['redi'] }, ANYWHERE, 5);
+    await store.searchNodes(view, { match: 'prefix', terms: [], beginnings: ['re'] }, ANYWHERE, 5);
+    await store.getEdge(view, idOf(9));
+    for (const filter of [
+      { type: null, label: null },
+      { type: 'relation', label: 'x' },
+    ] as const) {
+      await store.listEdges(REPO, { ...filter, nodeId: null }, null, 10);
+      await store.listEdges(REPO, { ...filter, nodeId: idOf(1) }, null, 10);
+    }
+    await store.findEdgesAround(view, [idOf(1)], { types: null, label: null, perNode: 10 });
+    await store.apply({ space: REPO, changes: [{ change: 'purge_node', nodeId: idOf(30), repoId: REPO, atMs: 0 }] });
     await store.findVotes(viewOf(REPO), idOf(2), 10);
     await store.findEvidence(view, idOf(3), 10);
     await store.findAttached(view, idOf(3), ['a']);

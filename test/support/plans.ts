@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto';
 import type {
   AttachEvidence,
   Change,
+  InsertConcept,
   InsertEdge,
   InsertMemory,
   MoveTier,
+  PatchNode,
   Plan,
   RecordVote,
   RememberReply,
 } from '../../src/domain/changes.js';
 import { typeOf } from '../../src/domain/forms.js';
 import { type Label, LINKS, membersOf } from '../../src/domain/links.js';
-import { type Memory, normalizeText } from '../../src/domain/node.js';
+import { type Concept, type Memory, type NodeFields, normalizeText } from '../../src/domain/node.js';
 import { GLOBAL_SPACE } from '../../src/domain/spaces.js';
 import { indexTerms } from '../../src/domain/terms.js';
 
@@ -64,6 +66,44 @@ export const insert = (id: string, fields: Partial<Memory> = {}, refuseDuplicate
 export const insertGlobal = (id: string, fields: Partial<Memory> = {}, refuseDuplicate = false): InsertMemory =>
   insert(id, { scope: 'global', ...fields }, refuseDuplicate);
 
+export const concept = (id: string, fields: Partial<Concept> = {}): InsertConcept => {
+  const node: Concept = {
+    id,
+    form: 'concept',
+    kind: null,
+    type: 'fact',
+    repoId: REPO,
+    scope: 'repo',
+    content: `concept ${id}`,
+    confidence: 0.5,
+    tier: 'task',
+    archivedAtMs: null,
+    archiveReason: null,
+    revision: 1,
+    createdAtMs: START_MS,
+    updatedAtMs: START_MS,
+    provenance: null,
+    metadata: {},
+    tags: [],
+    sessionId: null,
+    taskId: null,
+    ...fields,
+  };
+  return { change: 'insert_concept', concept: node, terms: indexTerms(node.content) };
+};
+
+export const patch = (nodeId: string, fields: NodeFields, more: Partial<PatchNode> = {}): PatchNode => ({
+  change: 'patch_node',
+  nodeId,
+  repoId: REPO,
+  expectedRevision: 1,
+  fields,
+  trigger: 'manual',
+  reason: null,
+  atMs: START_MS,
+  ...more,
+});
+
 export const attach = (
   owner: AttachEvidence['owner'],
   refs: readonly string[],
@@ -82,6 +122,7 @@ export const link = (label: Label, nodeIds: readonly string[], fields: Partial<I
   change: 'insert_edge',
   id: freshId(),
   repoId: REPO,
+  type: LINKS[label].type,
   label,
   weight: LINKS[label].weight,
   origin: 'manual',

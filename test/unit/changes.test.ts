@@ -1,13 +1,35 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/changes.js';
 import { effectsOf, type SideEffect } from '../../src/domain/effects.js';
-import { attach, idOf, insert, keep, link, move, vote } from '../support/plans.js';
+import { attach, concept, idOf, insert, keep, link, move, patch, REPO, START_MS, vote } from '../support/plans.js';
 
 /** One row per member of the union; the type makes a new kind of change add its row. */
 const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects: SideEffect[] } } = {
   insert_memory: {
     change: insert(idOf(1), { kind: 'problem' }),
     effects: [{ effect: 'memory_inserted', memoryId: idOf(1), kind: 'problem' }],
+  },
+  insert_concept: { change: concept(idOf(1)), effects: [{ effect: 'node_inserted', nodeId: idOf(1) }] },
+  patch_node: {
+    change: patch(idOf(1), { confidence: 0.4 }),
+    effects: [{ effect: 'node_patched', nodeId: idOf(1) }],
+  },
+  purge_node: {
+    change: { change: 'purge_node', nodeId: idOf(1), repoId: REPO, atMs: START_MS },
+    effects: [{ effect: 'node_purged', nodeId: idOf(1) }],
+  },
+  patch_edge: {
+    change: {
+      change: 'patch_edge',
+      edge: link('supports', [idOf(1), idOf(2)], { id: idOf(9) }),
+      weight: 2,
+      atMs: START_MS,
+    },
+    effects: [{ effect: 'edge_patched', edgeId: idOf(9) }],
+  },
+  remove_edge: {
+    change: { change: 'remove_edge', edge: link('supports', [idOf(1), idOf(2)], { id: idOf(9) }), atMs: START_MS },
+    effects: [{ effect: 'edge_removed', edgeId: idOf(9) }],
   },
   attach_evidence: {
     change: attach({ of: 'node', id: idOf(1) }, ['commit:1', 'commit:2']),

@@ -7,11 +7,15 @@ import type {
   RecordVote,
   RememberReply,
 } from '../../domain/changes.js';
-import { REFERENCE_FORM } from '../../domain/forms.js';
-import { edgeKey, LINKS } from '../../domain/links.js';
+import { formOf, REFERENCE_FORM } from '../../domain/forms.js';
+import { edgeKey } from '../../domain/links.js';
+import type { Concept, Memory } from '../../domain/node.js';
 import { ApplyConflict } from '../port.js';
+import { patchEdge, removeEdge } from './apply-edges.js';
+import { insertConcept, patchNode, purgeNode } from './apply-nodes.js';
 import type { Connection } from './connection.js';
 import { findSameText } from './read.js';
+import { searchTermsOf } from './search.js';
 
 /** What a repo's space has to know of a global node to refer to it. */
 export interface NodeStub {
@@ -40,37 +44,40 @@ export interface Elsewhere {
   hasReply(repoId: string, key: string, sinceMs: number): boolean;
 }
 
-/** What is still to be put into the search index. Every savepoint flushes the index, so it waits for the end of the transaction. */
-export interface SearchRow {
-  readonly seq: number | bigint;
-  readonly searchTerms: string;
-}
+/**
+ * The nodes whose terms are still to be put into the search index, and whether they stand there with others. Every savepoint
+ * flushes the index, so it waits for the end of the transaction.
+ */
+export type Unindexed = Map<number | bigint, 'new' | 'changed'>;
 
 /** Carries one plan's changes out, inside a transaction that the caller holds. Each change writes its own line of the log. */
-export function applyChanges(
-  connection: Connection,
-  changes: readonly Change[],
-  elsewhere: Elsewhere,
-): readonly SearchRow[] {
-  return new Application(connection, elsewhere).run(changes);
+export function applyChanges(connection: Connection, changes: readonly Change[], elsewhere: Elsewhere): Unindexed {
+  const application = new Application(connection, elsewhere);
+  application.run(changes);
+  return application.unindexed;
 }
 
-export function indexRows(connection: Connection, rows: readonly SearchRow[]): void {
-  for (const { seq, searchTerms } of rows) {
-    connection.run('INSERT INTO node_search (rowid, terms) VALUES (?, ?)', seq, searchTerms);
+/** A node that is gone again by the end of the transaction is not found here, and one that changed twice is indexed once. */
+export const INDEX_NODE = 'INSERT INTO node_search (rowid, terms) SELECT seq, search_terms FROM nodes WHERE seq = ?';
+
+export function indexNodes(connection: Connection, unindexed: Unindexed): void {
+  for (const [seq, standing] of unindexed) {
+    if (standing === 'changed') connection.run('DELETE FROM node_search WHERE rowid = ?', seq);
+    connection.run(INDEX_NODE, seq);
   }
 }
 
-class Application {
+/** One plan on its way into a space. */
+export class Application {
+  readonly unindexed: Unindexed = new Map();
   readonly #inserted = new Set<string>();
-  readonly #searchRows: SearchRow[] = [];
 
   constructor(
-    private readonly connection: Connection,
+    readonly connection: Connection,
     private readonly elsewhere: Elsewhere,
   ) {}
 
-  run(changes: readonly Change[]): readonly SearchRow[] {
+  run(changes: readonly Change[]): void {
     for (const change of changes) {
       switch (change.change) {
         case 'insert_memory':
@@ -91,9 +98,23 @@ class Application {
         case 'remember_reply':
           this.#rememberReply(change);
           break;
+        case 'insert_concept':
+          insertConcept(this, change);
+          break;
+        case 'patch_node':
+          patchNode(this, change);
+          break;
+        case 'purge_node':
+          purgeNode(this, change);
+          break;
+        case 'patch_edge':
+          patchEdge(this, change);
+          break;
+        case 'remove_edge':
+          removeEdge(this, change);
+          break;
       }
     }
-    return this.#searchRows;
   }
 
   #insertMemory({ memory, terms, refuseDuplicate }: InsertMemory): void {
@@ -102,26 +123,7 @@ class Application {
       const duplicate = same.find(({ archived, superseded }) => !archived && !superseded);
       if (duplicate) throw new ApplyConflict('duplicate', duplicate.id);
     }
-    const searchTerms = ` ${terms.join(' ')} `;
-    const { lastInsertRowid: seq } = this.connection.run(
-      `INSERT INTO nodes
-         (id, form, kind, type, repo_id, scope, confidence, tier, terms, revision, created_at, updated_at, content, search_terms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      memory.id,
-      memory.form,
-      memory.kind,
-      memory.type,
-      memory.repoId,
-      memory.scope,
-      memory.confidence,
-      memory.tier,
-      terms.length,
-      memory.revision,
-      memory.createdAtMs,
-      memory.updatedAtMs,
-      memory.content,
-      searchTerms,
-    );
+    const seq = this.insertNode(memory, terms);
     this.connection.run(
       'INSERT INTO memories (node_seq, kind, rationale, text_digest) VALUES (?, ?, ?, ?)',
       seq,
@@ -129,9 +131,7 @@ class Application {
       memory.rationale,
       memory.textDigest,
     );
-    this.#searchRows.push({ seq, searchTerms });
-    this.#inserted.add(memory.id);
-    this.#log(
+    this.log(
       'create',
       memory.repoId,
       memory.createdAtMs,
@@ -140,6 +140,35 @@ class Application {
       null,
       memory.tier,
     );
+  }
+
+  /** The row that every form has. */
+  insertNode(node: Memory | Concept, terms: readonly string[]): number | bigint {
+    const { lastInsertRowid: seq } = this.connection.run(
+      `INSERT INTO nodes
+         (id, form, kind, type, repo_id, scope, confidence, tier, archived_from, archived_at, terms, revision, created_at,
+          updated_at, content, search_terms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      node.id,
+      node.form,
+      node.kind,
+      node.type,
+      node.repoId,
+      node.scope,
+      node.confidence,
+      node.tier,
+      node.tier === 'archive' ? formOf(node.form).defaultTier : null,
+      node.archivedAtMs,
+      terms.length,
+      node.revision,
+      node.createdAtMs,
+      node.updatedAtMs,
+      node.content,
+      searchTermsOf(terms),
+    );
+    this.unindexed.set(seq, 'new');
+    this.#inserted.add(node.id);
+    return seq;
   }
 
   #attachEvidence({ owner, repoId, refs, rationale, atMs }: AttachEvidence): void {
@@ -159,7 +188,7 @@ class Application {
     }
     if (owner.of === 'node' && !this.#inserted.has(owner.id)) {
       const reasoning = [...(rationale === null ? [] : [rationale]), ...refs].join('\n');
-      this.#log('attach_evidence', repoId, atMs, [{ id: owner.id, seq }], reasoning);
+      this.log('attach_evidence', repoId, atMs, [{ id: owner.id, seq }], reasoning);
     }
   }
 
@@ -175,7 +204,7 @@ class Application {
   }
 
   #evidenceOwner({ of, id }: AttachEvidence['owner']): { table: string; column: string; seq: number | bigint } {
-    if (of === 'node') return { table: 'node_evidence', column: 'node_seq', seq: this.#nodeSeq(id) };
+    if (of === 'node') return { table: 'node_evidence', column: 'node_seq', seq: this.nodeSeq(id) };
     const [table, column, source] =
       of === 'edge'
         ? ['edge_evidence', 'edge_seq', 'hyperedges']
@@ -186,13 +215,13 @@ class Application {
   }
 
   #insertEdge(change: InsertEdge): void {
-    const key = edgeKey(change.label, change.members);
+    const key = edgeKey(change.label, change.members, change.type);
     const { changes, lastInsertRowid: edgeSeq } = this.connection.run(
       `INSERT INTO hyperedges (id, repo_id, type, label, weight, origin, key, rationale, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
       change.id,
       change.repoId,
-      LINKS[change.label].type,
+      change.type,
       change.label,
       change.weight,
       change.origin,
@@ -201,7 +230,7 @@ class Application {
       change.atMs,
     );
     if (changes === 0) throw new ApplyConflict('edge_exists', key);
-    const nodes = change.members.map((member) => ({ ...member, id: member.nodeId, seq: this.#nodeSeq(member.nodeId) }));
+    const nodes = change.members.map((member) => ({ ...member, id: member.nodeId, seq: this.nodeSeq(member.nodeId) }));
     if (change.label === 'fact_update') this.#refuseCircle(nodes);
     for (const { seq, role, position } of nodes) {
       this.connection.run(
@@ -213,7 +242,7 @@ class Application {
         change.label,
       );
     }
-    this.#log(`link:${change.label}`, change.repoId, change.atMs, nodes, change.rationale);
+    this.log(`link:${change.label}`, change.repoId, change.atMs, nodes, change.rationale);
   }
 
   /** Planned side by side, two links may each be right and turn a chain into a circle together. */
@@ -240,12 +269,12 @@ class Application {
     );
     if (changes === 0) throw new ApplyConflict('tier_moved', nodeId);
     const operation = archived ? 'archive' : from === 'archive' ? 'restore' : 'tier_transition';
-    this.#log(operation, repoId, atMs, [{ id: nodeId, seq: this.#nodeSeq(nodeId) }], reason, from, to);
+    this.log(operation, repoId, atMs, [{ id: nodeId, seq: this.nodeSeq(nodeId) }], reason, from, to);
   }
 
   #recordVote(change: RecordVote): void {
-    const memory = { id: change.memoryId, seq: this.#nodeSeq(change.memoryId) };
-    const problem = { id: change.problemId, seq: this.#nodeSeq(change.problemId) };
+    const memory = { id: change.memoryId, seq: this.nodeSeq(change.memoryId) };
+    const problem = { id: change.problemId, seq: this.nodeSeq(change.problemId) };
     this.connection.run(
       `INSERT INTO utility_observations (id, repo_id, memory_seq, problem_seq, vote, rationale, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -257,7 +286,7 @@ class Application {
       change.rationale,
       change.atMs,
     );
-    this.#log('vote', change.repoId, change.atMs, [memory, problem], change.rationale);
+    this.log('vote', change.repoId, change.atMs, [memory, problem], change.rationale);
   }
 
   #rememberReply(change: RememberReply): void {
@@ -275,7 +304,7 @@ class Application {
     if (changes === 0) throw new ApplyConflict('key_taken', change.key);
   }
 
-  #nodeSeq(id: string): number | bigint {
+  nodeSeq(id: string): number | bigint {
     const row = this.connection.get<{ seq: number }>('SELECT seq FROM nodes WHERE id = ?', id);
     return row ? row.seq : this.#insertReference(id);
   }
@@ -296,7 +325,7 @@ class Application {
     ).lastInsertRowid;
   }
 
-  #log(
+  log(
     operation: string,
     repoId: string,
     atMs: number,

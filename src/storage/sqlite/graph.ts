@@ -1,9 +1,9 @@
 import type { Replacement } from '../../domain/chains.js';
 import { REFERENCE_FORM } from '../../domain/forms.js';
 import type { SpaceName, View } from '../../domain/spaces.js';
-import type { Role } from '../../domain/vocabulary.js';
 import type { ExplainedReplacement, Found, Neighbour, StoredEdge, VoteSum } from '../port.js';
 import type { Connection } from './connection.js';
+import { EDGE_COLUMNS, EDGE_MEMBERS, type EdgeMemberRow, toEdges } from './edges.js';
 import { listOf, noteSeq, seqsOf } from './seqs.js';
 import type { Spaces } from './spaces.js';
 import { VISIBLE, visibility } from './visibility.js';
@@ -28,8 +28,7 @@ export const VISIBLE_IDS = `
 
 /** One row per member of each edge found. */
 export const FIND_EDGES = `
-  SELECT e.seq, e.id, e.label, e.weight, e.rationale, e.created_at, member.id AS member_id, s.role AS member_role, s.position
-  ${NEWEST_EDGES} CROSS JOIN membership s ON s.edge_seq = e.seq CROSS JOIN nodes member ON member.seq = s.node_seq`;
+  SELECT ${EDGE_COLUMNS} ${NEWEST_EDGES} ${EDGE_MEMBERS}`;
 
 export const FIND_EDGE_KEYS =
   'SELECT e.key FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.key = wanted.value';
@@ -102,7 +101,7 @@ export class Graph {
       if (seqs.size === 0) return [];
       const parameters = { ...shared, seqs: listOf(seqs) };
       return connection
-        .rows<[number, number, string, string, string, number, 0 | 1]>(FIND_NEIGHBOURS, parameters)
+        .rows<[number, number, string, string | null, string, number, 0 | 1]>(FIND_NEIGHBOURS, parameters)
         .map(([from, to, toId, toKind, label, weight, isReference]): Neighbour => {
           noteSeq(connection, toId, to);
           if (isReference === 1) references.add(toId);
@@ -110,12 +109,12 @@ export class Graph {
         });
     });
     if (references.size === 0) return neighbours;
-    const shown = this.#findVisible(view, references);
+    const shown = this.findVisible(view, [...references]);
     return neighbours.filter(({ toId }) => !references.has(toId) || shown.has(toId));
   }
 
-  #findVisible(view: View, ids: ReadonlySet<string>): Set<string> {
-    const parameters = { ...visibility(view), ids: JSON.stringify([...ids]) };
+  findVisible(view: View, ids: readonly string[]): Set<string> {
+    const parameters = { ...visibility(view), ids: JSON.stringify(ids) };
     const rows = this.spaces.inEach(view, (connection) => connection.rows<[string]>(VISIBLE_IDS, parameters));
     return new Set(rows.map(([id]) => id));
   }
@@ -224,41 +223,4 @@ function replacementsAround(
       row: { oldId, newId, atMs, changeId, rationale },
       seq,
     }));
-}
-
-interface EdgeMemberRow {
-  seq: number;
-  id: string;
-  label: string;
-  weight: number;
-  rationale: string | null;
-  created_at: number;
-  member_id: string;
-  member_role: Role;
-  position: number;
-}
-
-/** Newest first, members in their order. An edge that two of the wanted nodes share comes twice, the same each time. */
-function toEdges(rows: readonly EdgeMemberRow[]): StoredEdge[] {
-  const bySeq = new Map<number, EdgeMemberRow[]>();
-  for (const row of rows) {
-    const members = bySeq.get(row.seq);
-    if (!members) bySeq.set(row.seq, [row]);
-    else if (!members.some((known) => known.position === row.position)) members.push(row);
-  }
-  return [...bySeq.values()]
-    .sort(([a], [b]) => (b as EdgeMemberRow).seq - (a as EdgeMemberRow).seq)
-    .map((members) => toEdge(members.sort((a, b) => a.position - b.position)));
-}
-
-function toEdge(rows: readonly EdgeMemberRow[]): StoredEdge {
-  const { id, label, weight, rationale, created_at } = rows[0] as EdgeMemberRow;
-  return {
-    id,
-    label,
-    weight,
-    rationale,
-    createdAtMs: created_at,
-    members: rows.map((row) => ({ nodeId: row.member_id, role: row.member_role })),
-  };
 }

@@ -1,6 +1,6 @@
 import type { Plan } from '../../domain/changes.js';
 import { GLOBAL_SPACE, type SpaceName } from '../../domain/spaces.js';
-import { applyChanges, type Elsewhere, indexRows, NODE_STUB, type NodeStub, type SearchRow } from './apply.js';
+import { applyChanges, type Elsewhere, indexNodes, NODE_STUB, type NodeStub, type Unindexed } from './apply.js';
 import type { Connection } from './connection.js';
 import { toUnavailable } from './failures.js';
 import { findReply } from './read.js';
@@ -57,13 +57,13 @@ export class GroupCommit {
 
   #commit(space: SpaceName, group: readonly Waiting[]): void {
     const settle: (() => void)[] = [];
-    const searchRows: SearchRow[] = [];
+    const unindexed: Unindexed = new Map();
     try {
       this.spaces.use(space, (connection) => {
         connection.statement('BEGIN IMMEDIATE').run();
         try {
-          for (const waiting of group) settle.push(this.#savepoint(space, connection, waiting, searchRows));
-          indexRows(connection, searchRows);
+          for (const waiting of group) settle.push(this.#savepoint(space, connection, waiting, unindexed));
+          indexNodes(connection, unindexed);
           connection.statement('COMMIT').run();
           connection.noteCommit();
         } catch (error) {
@@ -82,13 +82,14 @@ export class GroupCommit {
     space: SpaceName,
     connection: Connection,
     { plan, resolve, reject }: Waiting,
-    searchRows: SearchRow[],
+    unindexed: Unindexed,
   ): () => void {
     connection.statement('SAVEPOINT plan').run();
     try {
-      const rows = applyChanges(connection, plan.changes, this.#elsewhere(space));
+      const changed = applyChanges(connection, plan.changes, this.#elsewhere(space));
       connection.statement('RELEASE plan').run();
-      searchRows.push(...rows);
+      // What is new in this transaction has nothing in the index yet, however often it changes.
+      for (const [seq, standing] of changed) if (!unindexed.has(seq)) unindexed.set(seq, standing);
       return resolve;
     } catch (error) {
       // A full disk ends the whole transaction by itself; then there is no savepoint to go back to.

@@ -1,6 +1,7 @@
+import type { Form } from '../../domain/forms.js';
 import type { SpaceName, View } from '../../domain/spaces.js';
 import type { MemoryKind, NodeType, Scope, Tier } from '../../domain/vocabulary.js';
-import type { MemoryBrief, NodeCount, SameText, StoredMemory, StoredReply, StoredVote } from '../port.js';
+import type { NodeBrief, NodeCount, SameText, StoredMemory, StoredReply, StoredVote } from '../port.js';
 import type { Connection } from './connection.js';
 import { listOf, seqsOf } from './seqs.js';
 import type { Spaces } from './spaces.js';
@@ -23,11 +24,11 @@ export const GET_MEMORIES = `
   CROSS JOIN nodes n ON n.id = wanted.value JOIN memories m ON m.node_seq = n.seq WHERE ${VISIBLE}`;
 
 /** The columns of a brief, in the order of `BriefRow`. */
-export const BRIEF_COLUMNS = `n.id, n.kind, n.scope, n.content, n.confidence, n.created_at, ${ARCHIVED}`;
+export const BRIEF_COLUMNS = `n.id, n.form, n.kind, n.scope, n.content, n.confidence, n.created_at, ${ARCHIVED}`;
 
 export const GET_BRIEFS = `
   SELECT ${BRIEF_COLUMNS} FROM json_each(@seqs) AS wanted CROSS JOIN nodes n ON n.seq = wanted.value
-  WHERE n.form = 'memory' AND ${VISIBLE}`;
+  WHERE ${VISIBLE}`;
 
 export const FIND_VOTES = `
   SELECT v.seq, v.id, p.id AS problem_id, v.vote, v.rationale, v.created_at
@@ -89,11 +90,11 @@ export const toMemory = (row: MemoryRow): StoredMemory => ({
   textDigest: row.text_digest,
 });
 
-export type BriefRow = readonly [string, MemoryKind, Scope, string, number | null, number, 0 | 1];
+export type BriefRow = readonly [string, Form, string | null, Scope, string, number | null, number, 0 | 1];
 
-export const toBrief = ([id, kind, scope, content, confidence, createdAtMs, archived]: BriefRow): MemoryBrief => ({
+export const toBrief = ([id, form, kind, scope, content, confidence, createdAtMs, archived]: BriefRow): NodeBrief => ({
   id,
-  form: 'memory',
+  form,
   kind,
   scope,
   content,
@@ -123,7 +124,7 @@ export class Reader {
     return this.spaces.inEach(view, (connection) => connection.all<MemoryRow>(GET_MEMORIES, parameters)).map(toMemory);
   }
 
-  getBriefs(view: View, ids: readonly string[]): MemoryBrief[] {
+  getBriefs(view: View, ids: readonly string[]): NodeBrief[] {
     const shared = visibility(view);
     return this.spaces.inEach(view, (connection) => {
       const seqs = seqsOf(connection, ids);

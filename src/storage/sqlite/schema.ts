@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { EDGE_TYPES, NODE_TYPES, ORIGINS, ROLES, SCOPES, TIERS } from '../../domain/vocabulary.js';
+import { CONFIDENCE_TRIGGERS, EDGE_TYPES, NODE_TYPES, ORIGINS, ROLES, SCOPES, TIERS } from '../../domain/vocabulary.js';
 
 /**
  * The schema of every space file. What Drizzle cannot express (the search index, tables without a row id, the triggers that keep
@@ -34,9 +34,17 @@ export const nodes = sqliteTable(
     content: text().notNull(),
     /** The terms that the search index holds, separated and surrounded by single blanks. */
     searchTerms: text('search_terms').notNull(),
+    sessionId: text('session_id'),
+    taskId: text('task_id'),
+    provenance: text(),
+    metadata: text({ mode: 'json' }).$type<Record<string, unknown>>(),
   },
   (table) => [
     uniqueIndex('nodes_id').on(table.id),
+    // Every list of nodes is a walk along this one: surest first, and of the same confidence newest first.
+    index('nodes_listing').on(table.tier, table.type, table.confidence),
+    index('nodes_session').on(table.sessionId).where(sql`session_id is not null`),
+    index('nodes_task').on(table.taskId).where(sql`task_id is not null`),
     check('nodes_type', oneOf('type', NODE_TYPES)),
     check('nodes_scope', oneOf('scope', SCOPES)),
     check('nodes_tier', oneOf('tier', TIERS)),
@@ -75,6 +83,7 @@ export const hyperedges = sqliteTable(
   (table) => [
     uniqueIndex('hyperedges_id').on(table.id),
     uniqueIndex('hyperedges_key').on(table.key),
+    index('hyperedges_listing').on(table.type, table.label),
     check('hyperedges_type', oneOf('type', EDGE_TYPES)),
     check('hyperedges_origin', oneOf('origin', ORIGINS)),
     check('hyperedges_weight', sql`${table.weight} >= 0`),
@@ -166,6 +175,8 @@ export const utilityObservations = sqliteTable(
   (table) => [
     uniqueIndex('utility_observations_id').on(table.id),
     index('utility_observations_memory').on(table.memorySeq, table.createdAt, table.vote),
+    // So that a node can go without looking through all votes for its own.
+    index('utility_observations_problem').on(table.problemSeq),
     check('utility_observations_vote', sql`${table.vote} between -1 and 1`),
     check('utility_observations_distinct', sql`${table.memorySeq} <> ${table.problemSeq}`),
   ],
@@ -205,6 +216,47 @@ export const evolutionNodes = sqliteTable(
       .references(() => evolutionLog.seq, { onDelete: 'cascade' }),
   },
   (table) => [primaryKey({ columns: [table.nodeSeq, table.logSeq] })],
+);
+
+/** How often a node was looked at. Apart from the node, because this changes with every look and the node does not. */
+export const nodeAccess = sqliteTable('node_access', {
+  nodeSeq: integer('node_seq')
+    .primaryKey()
+    .references(() => nodes.seq, { onDelete: 'cascade' }),
+  accessCount: integer('access_count').notNull(),
+  lastAccessedAt: integer('last_accessed_at').notNull(),
+  /** Up to when its confidence has been reduced for not being looked at. */
+  decayedAt: integer('decayed_at'),
+});
+
+export const nodeTags = sqliteTable(
+  'node_tags',
+  {
+    nodeSeq: integer('node_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    tag: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.nodeSeq, table.tag] }), index('node_tags_tag').on(table.tag, table.nodeSeq)],
+);
+
+/** Every change of a node's confidence, and what brought it about. */
+export const confidenceUpdates = sqliteTable(
+  'confidence_updates',
+  {
+    seq: integer().primaryKey(),
+    nodeSeq: integer('node_seq')
+      .notNull()
+      .references(() => nodes.seq, { onDelete: 'cascade' }),
+    oldConfidence: real('old_confidence').notNull(),
+    newConfidence: real('new_confidence').notNull(),
+    trigger: text().notNull(),
+    at: integer().notNull(),
+  },
+  (table) => [
+    index('confidence_updates_node').on(table.nodeSeq, table.seq),
+    check('confidence_updates_trigger', oneOf('trigger', CONFIDENCE_TRIGGERS)),
+  ],
 );
 
 export const idempotencyKeys = sqliteTable(

@@ -1,6 +1,6 @@
 import type { ChosenTerms, Corpus } from '../../domain/ranking.js';
 import type { View } from '../../domain/spaces.js';
-import type { TermCandidate } from '../port.js';
+import type { NodeMatch, SearchFilter, TermCandidate, TermMatch } from '../port.js';
 import type { Connection } from './connection.js';
 import { BRIEF_COLUMNS, type BriefRow, toBrief } from './read.js';
 import { noteSeq } from './seqs.js';
@@ -29,7 +29,7 @@ export const NEWEST_MATCHES = `
 /** The matches that the view shows. Joined after the best are known: most matches are never looked at. */
 export const CANDIDATES = `
   SELECT ${BRIEF_COLUMNS}, n.search_terms, n.terms, n.seq
-  FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value WHERE n.form = 'memory' AND ${VISIBLE}`;
+  FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value WHERE ${VISIBLE}`;
 
 export function countTerms(spaces: Spaces, view: View, terms: readonly string[]): Corpus {
   const corpus = { documents: 0, terms: 0, frequencies: new Map<string, number>() };
@@ -116,14 +116,74 @@ function bestMatches(
   return { seqs: [...new Set([...best, ...both])], isAll: false };
 }
 
+/** With their weight, higher for better. */
+export const SCORED_MATCHES = `
+  SELECT rowid, -bm25(node_search) FROM node_search WHERE node_search MATCH ? ORDER BY bm25(node_search), rowid LIMIT ?`;
+
+export const FITTING_NODES = `
+  SELECT n.seq, n.id FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value
+  WHERE ${VISIBLE} AND (@type IS NULL OR n.type = @type) AND (@tier IS NULL OR n.tier = @tier)
+  AND (@form IS NULL OR n.form = @form) AND (@kind IS NULL OR n.kind = @kind) AND ifnull(n.confidence, 0) >= @min`;
+
+export function searchNodes(
+  spaces: Spaces,
+  view: View,
+  match: TermMatch,
+  filter: SearchFilter,
+  limit: number,
+): NodeMatch[] {
+  const expression = expressionOf(match);
+  if (expression === '') return [];
+  return spaces
+    .inEach(view, (connection) => bestFitting(connection, view, expression, filter, limit))
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}
+
+function bestFitting(
+  connection: Connection,
+  view: View,
+  expression: string,
+  { minConfidence: min, ...filter }: SearchFilter,
+  limit: number,
+): NodeMatch[] {
+  for (let looked = 2 * limit; ; looked *= POOL_GROWTH) {
+    const scores = new Map(connection.rows<[number, number]>(SCORED_MATCHES, expression, looked));
+    const parameters = { ...visibility(view), ...filter, min, seqs: JSON.stringify([...scores.keys()]) };
+    const fitting = connection.rows<[number, string]>(FITTING_NODES, parameters);
+    if (fitting.length < limit && scores.size === looked) continue;
+    return fitting.map(([seq, id]) => ({ id, score: scores.get(seq) as number }));
+  }
+}
+
+function expressionOf(match: TermMatch): string {
+  const terms = match.terms.map(quoted);
+  switch (match.match) {
+    case 'any':
+      return terms.join(' OR ');
+    case 'all':
+      return terms.join(' AND ');
+    case 'phrase':
+      return match.terms.length === 0 ? '' : quoted(match.terms.join(' '));
+    case 'prefix': {
+      const beginnings = match.beginnings.map((beginning) => `${quoted(beginning)} *`);
+      return beginnings.length === 0 ? '' : [...terms, `(${beginnings.join(' OR ')})`].join(' AND ');
+    }
+  }
+}
+
 type CandidateRow = readonly [...BriefRow, string, number, number];
 
 function toCandidate(connection: Connection, row: CandidateRow): TermCandidate {
-  const [id, kind, scope, content, confidence, createdAtMs, archived, terms, length, seq] = row;
+  const [id, form, kind, scope, content, confidence, createdAtMs, archived, terms, length, seq] = row;
   noteSeq(connection, id, seq);
-  return { memory: toBrief([id, kind, scope, content, confidence, createdAtMs, archived]), terms, length };
+  return { memory: toBrief([id, form, kind, scope, content, confidence, createdAtMs, archived]), terms, length };
 }
 
+/** The terms as a node keeps them, and as a candidate is looked through for them. */
+export const searchTermsOf = (terms: readonly string[]): string => ` ${terms.join(' ')} `;
+
 /** Terms hold letters, digits and `_` only; quoted all the same, so that none can ever be read as an operator. */
-const matchAny = (terms: readonly string[]): string =>
-  terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');
+const quoted = (term: string): string => `"${term.replaceAll('"', '')}"`;
+
+const matchAny = (terms: readonly string[]): string => terms.map(quoted).join(' OR ');

@@ -62,7 +62,7 @@ export class Spaces {
 
   /** Removes a repo's file; false when there is none. */
   drop(repoId: string): boolean {
-    this.#refuseClosed();
+    this.refuseClosed();
     this.#open.get(repoId)?.close();
     this.#open.delete(repoId);
     const file = this.#fileOf(repoId);
@@ -85,7 +85,7 @@ export class Spaces {
   }
 
   #connection(space: SpaceName, create: boolean): Connection | null {
-    this.#refuseClosed();
+    this.refuseClosed();
     if (space === GLOBAL_SPACE) return this.#main;
     const known = this.#open.get(space);
     if (known) {
@@ -104,7 +104,7 @@ export class Spaces {
     return opened;
   }
 
-  #refuseClosed(): void {
+  refuseClosed(): void {
     if (this.#closed) throw new StoreUnavailable('closed', 'the store is closed');
   }
 

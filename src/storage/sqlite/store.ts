@@ -2,15 +2,31 @@ import { setImmediate } from 'node:timers/promises';
 import type { Plan } from '../../domain/changes.js';
 import type { ChosenTerms } from '../../domain/ranking.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
-import { type NodeCount, type RepoSummary, type Store, type StoreSummary, StoreUnavailable } from '../port.js';
+import {
+  type EdgeFilter,
+  type EdgePlace,
+  type EdgeWays,
+  type NodeCount,
+  type NodeFilter,
+  type NodePlace,
+  type RepoSummary,
+  type SearchFilter,
+  type Store,
+  type StoreSummary,
+  StoreUnavailable,
+  type TermMatch,
+} from '../port.js';
+import { AccessCounts } from './access.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
+import { Edges } from './edges.js';
 import { isBeyondReading } from './failures.js';
 import { StoreFiles } from './files.js';
 import { Graph } from './graph.js';
 import { GroupCommit } from './group-commit.js';
 import { StoreLock } from './lock.js';
+import { Nodes } from './nodes.js';
 import { Reader } from './read.js';
-import { countTerms, searchTerms } from './search.js';
+import { countTerms, searchNodes, searchTerms } from './search.js';
 import { Spaces } from './spaces.js';
 
 export interface SqliteOptions {
@@ -26,6 +42,9 @@ export class SqliteStore implements Store {
   readonly #lock: StoreLock;
   readonly #spaces: Spaces;
   readonly #reader: Reader;
+  readonly #access: AccessCounts;
+  readonly #nodes: Nodes;
+  readonly #edges: Edges;
   readonly #graph: Graph;
   readonly #commits: GroupCommit;
 
@@ -43,6 +62,9 @@ export class SqliteStore implements Store {
       throw error;
     }
     this.#reader = new Reader(this.#spaces);
+    this.#access = new AccessCounts(this.#spaces);
+    this.#nodes = new Nodes(this.#spaces, this.#access);
+    this.#edges = new Edges(this.#spaces);
     this.#graph = new Graph(this.#spaces);
     this.#commits = new GroupCommit(this.#spaces);
   }
@@ -107,6 +129,39 @@ export class SqliteStore implements Store {
     return this.#reader.findAttached(view, memoryId, refs);
   }
 
+  async getNodes(view: View, ids: readonly string[]) {
+    return this.#nodes.getNodes(view, ids);
+  }
+
+  async findVisible(view: View, ids: readonly string[]) {
+    return this.#graph.findVisible(view, ids);
+  }
+
+  async listNodes(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number) {
+    return this.#nodes.listNodes(space, filter, after, limit);
+  }
+
+  async getEdge(view: View, id: string) {
+    return this.#edges.getEdge(view, id);
+  }
+
+  async listEdges(space: SpaceName, filter: EdgeFilter, after: EdgePlace | null, limit: number) {
+    return this.#edges.listEdges(space, filter, after, limit);
+  }
+
+  async findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays) {
+    return this.#edges.findEdgesAround(view, nodeIds, ways);
+  }
+
+  async searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number) {
+    return searchNodes(this.#spaces, view, match, filter, limit);
+  }
+
+  noteAccess(space: SpaceName, nodeIds: readonly string[], atMs: number): void {
+    this.#spaces.refuseClosed();
+    this.#access.note(space, nodeIds, atMs);
+  }
+
   async findReply(repoId: string, key: string, sinceMs: number) {
     return this.#reader.findReply([repoId, GLOBAL_SPACE], repoId, key, sinceMs);
   }
@@ -137,6 +192,7 @@ export class SqliteStore implements Store {
   async dropRepo(repoId: string): Promise<boolean> {
     if (repoId === GLOBAL_SPACE) return false;
     this.#commits.flush(repoId);
+    this.#access.forget(repoId);
     const hadFile = this.#spaces.drop(repoId);
     const wasListed = this.#spaces.use(GLOBAL_SPACE, (main) => removeRepo(main, repoId));
     return hadFile || wasListed;
@@ -175,6 +231,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#commits.flushAll();
+    this.#access.flush();
     this.#spaces.close();
     this.#lock.release();
   }

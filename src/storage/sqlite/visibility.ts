@@ -9,11 +9,11 @@ export const ARCHIVED = `(CASE WHEN @asOf IS NULL THEN n.tier = 'archive' ELSE (
 
 /**
  * The one predicate through which every read of nodes goes. Bound by name, so that no statement can forget a part of it:
- * `@kinds` is a JSON list or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too.
+ * `@kinds` is a JSON list of kinds of memory or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too.
  */
 export const VISIBLE = `
   n.form <> '${REFERENCE_FORM}'
-  AND (@kinds IS NULL OR n.kind IN (SELECT value FROM json_each(@kinds)))
+  AND (@kinds IS NULL OR (n.form = 'memory' AND n.kind IN (SELECT value FROM json_each(@kinds))))
   AND (@asOf IS NULL OR n.created_at <= @asOf)
   AND (@archived = 1 OR NOT ${ARCHIVED})`;
 

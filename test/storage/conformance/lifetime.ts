@@ -3,7 +3,7 @@ import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
 import type { Store } from '../../../src/storage/port.js';
 import { digestOf, globalPlanOf, idOf, insert, insertGlobal, keep, planOf, REPO } from '../../support/plans.js';
 import { FURNITURE } from './atomicity.js';
-import { imageOf, LABELS, MANY, type Subject } from './subject.js';
+import { ANYWHERE, EVERYTHING, imageOf, LABELS, MANY, type Subject } from './subject.js';
 
 const VIEW = viewOf(REPO);
 
@@ -21,6 +21,14 @@ const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Prom
   findReplacements: (store) => store.findReplacements(VIEW, [idOf(3)], MANY),
   findHistory: (store) => store.findHistory(VIEW, [idOf(3)], MANY),
   sumVotes: (store) => store.sumVotes(VIEW, [idOf(2)]),
+  getNodes: (store) => store.getNodes(VIEW, [idOf(1)]),
+  findVisible: (store) => store.findVisible(VIEW, [idOf(1)]),
+  listNodes: (store) => store.listNodes(REPO, EVERYTHING, null, MANY),
+  searchNodes: (store) => store.searchNodes(VIEW, { match: 'any', terms: ['redi'] }, ANYWHERE, MANY),
+  noteAccess: async (store) => store.noteAccess(REPO, [idOf(1)], 0),
+  getEdge: (store) => store.getEdge(VIEW, idOf(1)),
+  listEdges: (store) => store.listEdges(REPO, { type: null, label: null, nodeId: null }, null, MANY),
+  findEdgesAround: (store) => store.findEdgesAround(VIEW, [idOf(1)], { types: null, label: null, perNode: MANY }),
   findVotes: (store) => store.findVotes(VIEW, idOf(2), MANY),
   findEvidence: (store) => store.findEvidence(VIEW, idOf(3), MANY),
   findAttached: (store) => store.findAttached(VIEW, idOf(3), ['a']),

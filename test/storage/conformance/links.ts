@@ -20,14 +20,17 @@ export function links(subject: Subject): void {
       expect(await edgesOf(member)).toEqual([
         {
           id: idOf(30),
+          seq: expect.any(Number),
+          repoId: REPO,
+          type: 'causation',
           label: 'fact_update',
           weight: 0.25,
           rationale: 'moved',
           createdAtMs: 7,
           members: [
-            { nodeId: idOf(3), role: 'cause' },
-            { nodeId: idOf(1), role: 'object' },
-            { nodeId: idOf(2), role: 'effect' },
+            { nodeId: idOf(3), role: 'cause', position: 0 },
+            { nodeId: idOf(1), role: 'object', position: 1 },
+            { nodeId: idOf(2), role: 'effect', position: 2 },
           ],
         },
       ]);

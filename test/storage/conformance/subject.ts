@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import type { Change } from '../../../src/domain/changes.js';
 import { LINKS } from '../../../src/domain/links.js';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
-import { ApplyConflict, type Store } from '../../../src/storage/port.js';
+import { NODE_TYPES, TIERS } from '../../../src/domain/vocabulary.js';
+import { ApplyConflict, type NodeFilter, type SearchFilter, type Store } from '../../../src/storage/port.js';
 import { idOf, OTHER_REPO, REPO } from '../../support/plans.js';
 
 /** A store under test. `reopen` ends the store as an orderly shutdown does and opens what it left. */
@@ -61,6 +62,18 @@ export class Subject {
 
 export const LABELS = Object.keys(LINKS);
 export const ALL_IDS = Array.from({ length: 40 }, (_, number) => idOf(number));
+export const ANYWHERE: SearchFilter = { type: null, tier: null, form: null, kind: null, minConfidence: 0 };
+/** The list of all nodes. */
+export const EVERYTHING: NodeFilter = {
+  types: NODE_TYPES,
+  tiers: TIERS,
+  form: null,
+  kind: null,
+  minConfidence: 0,
+  tag: null,
+  sessionId: null,
+  taskId: null,
+};
 const KEYS = ['key-1', 'key-2', 'key-3'];
 const TERMS = ['memori', 'number', 'redi', 'port', 'cart'];
 /** More than any of these tests writes. */
@@ -78,6 +91,9 @@ export async function imageOf(store: Store): Promise<unknown> {
       return {
         memories: (await store.getMemories(view, ALL_IDS)).sort(byId),
         briefs: (await store.getBriefs(view, ALL_IDS)).sort(byId),
+        nodes: (await store.getNodes(view, ALL_IDS)).sort(byId),
+        listed: await store.listNodes(repoId, EVERYTHING, null, MANY),
+        allEdges: await store.listEdges(repoId, { type: null, label: null, nodeId: null }, null, MANY),
         edges: (await store.findEdges(view, ALL_IDS, LABELS, MANY)).sort(byId),
         neighbours: sortedRows(await store.findNeighbours(view, ALL_IDS, LABELS, MANY)),
         replacements: await store.findReplacements(view, ALL_IDS, MANY),

@@ -1,0 +1,67 @@
+import type { Label } from './links.js';
+import type { NodeType, Tier } from './vocabulary.js';
+
+/** A node as the rules of evolution see it: how sure it is, how often it was asked for, and when. */
+export interface EvolvingNode {
+  readonly id: string;
+  readonly form: string;
+  readonly type: NodeType;
+  /** The subtype. */
+  readonly kind: string | null;
+  readonly tier: Tier;
+  readonly content: string;
+  readonly confidence: number;
+  readonly accessCount: number;
+  readonly lastAccessedAtMs: number;
+  readonly createdAtMs: number;
+  /** Up to when its decay has been taken off; null if it never was. */
+  readonly decayedAtMs: number | null;
+}
+
+export interface EvolvingEdge {
+  readonly id: string;
+  readonly label: string | null;
+  readonly weight: number;
+  /** By position: the first member of an edge labelled `SUMMARIZES` is the summary. */
+  readonly memberIds: readonly string[];
+}
+
+/**
+ * A new fact that tells in short what its sources say. Each source stays as it is, joined by an edge labelled
+ * `SUMMARIZES`.
+ */
+export interface Summary {
+  readonly content: string;
+  readonly confidence: number;
+  readonly sourceIds: readonly string[];
+}
+
+export const SUMMARIZES = 'summarizes' satisfies Label;
+
+/**
+ * The forms whose confidence and tier the service may change by itself. A memory is immutable, so it is never among
+ * them.
+ */
+export const mayEvolve = (form: string): boolean => form === 'concept';
+
+/** What makes two summaries the same summary: the set of their sources. */
+export const summaryKey = (sourceIds: readonly string[]): string => JSON.stringify([...new Set(sourceIds)].sort());
+
+/** Only what no summary says yet. */
+export const unsaid = (summaries: readonly Summary[], existing: ReadonlySet<string>): Summary[] =>
+  summaries.filter(({ sourceIds }) => !existing.has(summaryKey(sourceIds)));
+
+/** Oldest first; equal ages by id, so that the order in which nodes were found does not matter. */
+export const byAge = (a: EvolvingNode, b: EvolvingNode): number =>
+  a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+const HALF_CHARACTER_AT_END = /[\uD800-\uDBFF]$/;
+
+/** The contents that say something, each on one line and short; a character is never cut in two. */
+export const excerptsOf = (nodes: readonly EvolvingNode[], charactersMax: number): string[] =>
+  nodes
+    .map(({ content }) => content.replace(/\s+/gu, ' ').trim())
+    .filter((line) => line !== '')
+    .map((line) =>
+      line.length > charactersMax ? line.slice(0, charactersMax).replace(HALF_CHARACTER_AT_END, '') : line,
+    );

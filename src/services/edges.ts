@@ -1,0 +1,177 @@
+import type { Change, StandingEdge } from '../domain/changes.js';
+import { checkEdge, checkLabel, type EdgeDraft } from '../domain/edges.js';
+import { isIdOf } from '../domain/forms.js';
+import { linkOf } from '../domain/links.js';
+import { checkRepoId } from '../domain/rules.js';
+import { GLOBAL_SPACE, type SpaceName, spaceOfRelation, viewOf } from '../domain/spaces.js';
+import { GateFailure, type Violation } from '../domain/violations.js';
+import { ApplyConflict, type EdgeFilter, type EdgePlace, type StoredEdge } from '../storage/port.js';
+import type { Context } from './context.js';
+import { retrying } from './retrying.js';
+
+export type { EdgeFilter, EdgePlace, StoredEdge } from '../storage/port.js';
+
+const refuse = (gate: 'semantic' | 'integrity', violations: readonly Violation[]): void => {
+  if (violations.length > 0) throw new GateFailure(gate, violations);
+};
+
+const wholeView = (repoId: string) => viewOf(repoId, { includeArchived: true });
+
+/** Draws an edge, or answers the one that says the same already. */
+export async function createEdge(
+  context: Context,
+  repoId: string,
+  draft: EdgeDraft,
+): Promise<{ edge: StoredEdge; isNew: boolean }> {
+  refuse('semantic', [...checkRepoId('repo_id', repoId), ...checkEdge(draft)]);
+  const space = await spaceOfMembers(context, repoId, draft);
+  const id = context.newId();
+  const change: Change = {
+    change: 'insert_edge',
+    ...draft,
+    id,
+    repoId,
+    origin: 'manual',
+    rationale: null,
+    atMs: context.now(),
+  };
+  try {
+    await context.store.apply({ space, changes: [change] });
+    return { edge: (await findEdge(context, repoId, id)) as StoredEdge, isNew: true };
+  } catch (error) {
+    if (!(error instanceof ApplyConflict) || error.reason !== 'edge_exists') throw error;
+    return { edge: (await findSame(context, space, draft)) as StoredEdge, isNew: false };
+  }
+}
+
+async function spaceOfMembers({ store }: Context, repoId: string, { members }: EdgeDraft): Promise<SpaceName> {
+  const ids = members.map(({ nodeId }) => nodeId).filter((id) => isIdOf('concept', id));
+  const found = new Map((await store.getNodes(wholeView(repoId), ids)).map((node) => [node.id, node]));
+  refuse(
+    'integrity',
+    members.flatMap(({ nodeId }, index) =>
+      found.has(nodeId)
+        ? []
+        : {
+            field: `members.${index}.node_id`,
+            code: 'not_found',
+            message: `no node ${JSON.stringify(nodeId.slice(0, 80))} is visible from this repo`,
+          },
+    ),
+  );
+  return spaceOfRelation(
+    repoId,
+    [...found.values()].map(({ scope }) => scope),
+  );
+}
+
+/** An edge is found again by one of its members: its key is the store's business. */
+async function findSame({ store }: Context, space: SpaceName, draft: EdgeDraft): Promise<StoredEdge | null> {
+  const nodeId = draft.members[0]?.nodeId ?? null;
+  const filter = { type: draft.type, label: draft.label, nodeId };
+  const parts = (members: EdgeDraft['members']): string =>
+    members
+      .map((member) => `${member.role} ${member.nodeId}`)
+      .sort()
+      .join();
+  let after: EdgePlace | null = null;
+  for (;;) {
+    const page = await store.listEdges(space, filter, after, 100);
+    const same = page.find(({ members }) => parts(members) === parts(draft.members));
+    const last = page.at(-1);
+    if (same || !last) return same ?? null;
+    after = last;
+  }
+}
+
+/** An id of the wrong form is simply nobody's. */
+export async function findEdge({ store }: Context, repoId: string, id: string): Promise<StoredEdge | null> {
+  refuse('semantic', checkRepoId('repo_id', repoId));
+  return isIdOf('concept', id) ? store.getEdge(wholeView(repoId), id) : null;
+}
+
+export interface EdgePatch {
+  readonly weight?: number;
+  readonly label?: string;
+}
+
+export async function patchEdge(
+  context: Context,
+  repoId: string,
+  id: string,
+  patch: EdgePatch,
+): Promise<StoredEdge | null> {
+  if (patch.label !== undefined) refuse('semantic', checkLabel(patch.label));
+  return retrying(async () => {
+    const edge = await findEdge(context, repoId, id);
+    if (!edge) return null;
+    refuse('integrity', checkKeeper(edge));
+    if (patch.label !== undefined) refuse('semantic', checkEdge({ ...edge, label: patch.label }));
+    const change: Change = { change: 'patch_edge', edge: toStanding(edge), ...patch, atMs: context.now() };
+    try {
+      await context.store.apply({ space: await homeOf(context, repoId, edge), changes: [change] });
+    } catch (error) {
+      if (error instanceof ApplyConflict && error.reason === 'edge_exists') {
+        refuse('integrity', [
+          { field: 'label', code: 'conflict', message: 'another edge says this of the same nodes already' },
+        ]);
+      }
+      throw error;
+    }
+    return findEdge(context, repoId, id);
+  });
+}
+
+/** Removes an edge for good; false when there is none. */
+export const removeEdge = (context: Context, repoId: string, id: string): Promise<boolean> =>
+  retrying(async () => {
+    const edge = await findEdge(context, repoId, id);
+    if (!edge) return false;
+    refuse('integrity', checkKeeper(edge));
+    await context.store.apply({
+      space: await homeOf(context, repoId, edge),
+      changes: [{ change: 'remove_edge', edge: toStanding(edge), atMs: context.now() }],
+    });
+    return true;
+  });
+
+/** What a contract promises about its links, nobody else may take back. */
+const checkKeeper = ({ label }: StoredEdge): Violation[] => {
+  const keeper = linkOf(label)?.keeper;
+  return keeper
+    ? [{ field: 'edge_id', code: 'conflict', message: `is a ${label} link, which the routes under /${keeper} keep` }]
+    : [];
+};
+
+const toStanding = ({ id, repoId, type, label, members }: StoredEdge): StandingEdge => ({
+  id,
+  repoId,
+  type,
+  label,
+  members,
+});
+
+/** Where an edge lies: in the repo, unless the repo does not know it. */
+async function homeOf({ store }: Context, repoId: string, { id }: StoredEdge): Promise<SpaceName> {
+  const view = viewOf(repoId, { includeArchived: true, includeGlobal: false });
+  return (await store.getEdge(view, id)) ? repoId : GLOBAL_SPACE;
+}
+
+export interface EdgePage {
+  readonly edges: readonly StoredEdge[];
+  readonly next: EdgePlace | null;
+}
+
+export async function listEdges(
+  { store }: Context,
+  repoId: string,
+  scope: 'repo' | 'global',
+  filter: EdgeFilter,
+  after: EdgePlace | null,
+  limit: number,
+): Promise<EdgePage> {
+  refuse('semantic', checkRepoId('repo_id', repoId));
+  const found = await store.listEdges(scope === 'global' ? GLOBAL_SPACE : repoId, filter, after, limit + 1);
+  const edges = found.slice(0, limit);
+  return { edges, next: found.length > limit ? (edges.at(-1) ?? null) : null };
+}

@@ -1,0 +1,194 @@
+import { type Direction, leads } from '../domain/edges.js';
+import type { Member } from '../domain/links.js';
+import { type View, viewOf } from '../domain/spaces.js';
+import type { EdgeType } from '../domain/vocabulary.js';
+import type { StoredEdge, StoredNode } from '../storage/port.js';
+import type { Context } from './context.js';
+import { findNode } from './nodes.js';
+
+/** Which edges a walk may take. */
+export interface Ways {
+  readonly types: readonly EdgeType[] | null;
+  readonly label: string | null;
+  readonly direction: Direction;
+}
+
+/** A node that was reached, how far away it is, and the last step to it. */
+export interface Reached extends Omit<Visit, 'id'> {
+  readonly node: StoredNode;
+}
+
+/** A node with more edges than this is a hub; only its newest lead on. */
+const EDGES_PER_NODE_MAX = 200;
+
+interface Step {
+  readonly edge: StoredEdge;
+  readonly fromId: string;
+  readonly toId: string;
+}
+
+/** The steps that lead from some nodes to others, nearest edges of each in a fixed order. */
+async function stepsFrom(context: Context, view: View, ids: readonly string[], ways: Ways): Promise<Step[]> {
+  const { types, label } = ways;
+  const edges = await context.store.findEdgesAround(view, ids, { types, label, perNode: EDGES_PER_NODE_MAX });
+  const from = new Set(ids);
+  return edges
+    .flatMap((edge) =>
+      edge.members
+        .filter(({ nodeId }) => from.has(nodeId))
+        .flatMap((start) =>
+          edge.members.filter((end) => isStep(start, end, ways)).map((end) => toStep(edge, start, end)),
+        ),
+    )
+    .sort((a, b) => b.edge.weight - a.edge.weight || compare(a.toId, b.toId) || compare(a.edge.id, b.edge.id));
+}
+
+const isStep = (start: Member, end: Member, { direction }: Ways): boolean =>
+  start.nodeId !== end.nodeId && leads(start.role, end.role, direction);
+
+const toStep = (edge: StoredEdge, start: Member, end: Member): Step => ({
+  edge,
+  fromId: start.nodeId,
+  toId: end.nodeId,
+});
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The nodes around one, nearest first; null when there is no such node. Archived ones are neither shown nor led over. */
+export async function readRelated(
+  context: Context,
+  repoId: string,
+  id: string,
+  ways: Ways,
+  hopsMax: number,
+  limit: number,
+): Promise<Reached[] | null> {
+  const start = await findNode(context, repoId, id);
+  if (!start) return null;
+  const view = viewOf(repoId);
+  const visits = await walk(context, view, id, ways, { hopsMax, nodesMax: limit, toId: null });
+  const nodes = await nodesOf(context, view, visits);
+  return visits.flatMap(({ id: nodeId, ...way }) => {
+    const node = nodes.get(nodeId);
+    return node ? [{ node, ...way }] : [];
+  });
+}
+
+async function nodesOf(
+  { store }: Context,
+  view: View,
+  visits: readonly { id: string }[],
+): Promise<Map<string, StoredNode>> {
+  const nodes = await store.getNodes(
+    view,
+    visits.map(({ id }) => id),
+  );
+  return new Map(nodes.map((node) => [node.id, node]));
+}
+
+/** A node on a walk, by its id alone: most are only passed through. */
+interface Visit {
+  readonly id: string;
+  readonly hops: number;
+  readonly edge: StoredEdge;
+  readonly fromId: string;
+}
+
+interface WalkEnd {
+  readonly hopsMax: number;
+  readonly nodesMax: number;
+  /** Whom to look for; the walk ends there. */
+  readonly toId: string | null;
+}
+
+/** Goes outwards step by step. The view is asked about everybody before the walk goes on from them. */
+async function walk(context: Context, view: View, startId: string, ways: Ways, end: WalkEnd): Promise<Visit[]> {
+  const met = new Set([startId]);
+  const visits: Visit[] = [];
+  let frontier = [startId];
+  for (let hops = 1; hops <= end.hopsMax && frontier.length > 0; hops++) {
+    const steps = new Map<string, Step>();
+    for (const step of await stepsFrom(context, view, frontier, ways)) {
+      if (!met.has(step.toId) && !steps.has(step.toId)) steps.set(step.toId, step);
+    }
+    const visible = await context.store.findVisible(view, [...steps.keys()]);
+    frontier = [];
+    for (const { toId, edge, fromId } of steps.values()) {
+      if (!visible.has(toId)) continue;
+      if (visits.length >= end.nodesMax) return visits;
+      met.add(toId);
+      frontier.push(toId);
+      visits.push({ id: toId, hops, edge, fromId });
+      if (toId === end.toId) return visits;
+    }
+  }
+  return visits;
+}
+
+export interface Picture {
+  readonly nodes: readonly StoredNode[];
+  readonly edges: readonly StoredEdge[];
+  /** Whether everything within the distance is there. */
+  readonly isComplete: boolean;
+}
+
+/** A node with its surroundings, and the edges between all of them; null when there is no such node. */
+export async function readPicture(
+  context: Context,
+  repoId: string,
+  id: string,
+  ways: Ways,
+  hopsMax: number,
+  nodesMax: number,
+): Promise<Picture | null> {
+  const start = await findNode(context, repoId, id);
+  if (!start) return null;
+  const view = viewOf(repoId);
+  // One more than there is room for tells whether that is all.
+  const visits = await walk(context, view, id, ways, { hopsMax, nodesMax, toId: null });
+  const nodes = [start, ...(await nodesOf(context, view, visits.slice(0, nodesMax - 1))).values()];
+  const shown = new Set(nodes.map((node) => node.id));
+  const { types, label } = ways;
+  const around = await context.store.findEdgesAround(view, [...shown], { types, label, perNode: EDGES_PER_NODE_MAX });
+  const edges = around.filter(({ members }) => members.filter(({ nodeId }) => shown.has(nodeId)).length > 1);
+  return {
+    nodes,
+    edges: [...new Map(edges.map((edge) => [edge.id, edge])).values()],
+    isComplete: visits.length < nodesMax,
+  };
+}
+
+export interface Path {
+  /** From the first node to the last; one less edge than nodes. */
+  readonly nodes: readonly StoredNode[];
+  readonly edges: readonly StoredEdge[];
+}
+
+/** How many nodes a search for a path looks at before it gives up. */
+const PATH_NODES_MAX = 10_000;
+
+/** A shortest way between two nodes; null when one of them is missing, no nodes when none was found. */
+export async function readPath(
+  context: Context,
+  repoId: string,
+  ends: { fromId: string; toId: string },
+  ways: Ways,
+  hopsMax: number,
+): Promise<Path | null> {
+  const from = await findNode(context, repoId, ends.fromId);
+  const to = await findNode(context, repoId, ends.toId);
+  if (!from || !to) return null;
+  if (from.id === to.id) return { nodes: [from], edges: [] };
+  const view = viewOf(repoId);
+  const visits = await walk(context, view, from.id, ways, { hopsMax, nodesMax: PATH_NODES_MAX, toId: to.id });
+  const visitOf = new Map(visits.map((visit) => [visit.id, visit]));
+  const back: Visit[] = [];
+  for (let visit = visitOf.get(to.id); visit; visit = visitOf.get(visit.fromId)) back.push(visit);
+  if (back.length === 0) return { nodes: [], edges: [] };
+  const steps = back.reverse();
+  const nodes = await nodesOf(context, view, steps);
+  return {
+    nodes: [from, ...steps.flatMap(({ id }) => nodes.get(id) ?? [])],
+    edges: steps.map(({ edge }) => edge),
+  };
+}

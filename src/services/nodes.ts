@@ -1,0 +1,210 @@
+import type { Change } from '../domain/changes.js';
+import { type ConceptDraft, checkMutable, checkNodeFields, type NodePatch } from '../domain/concepts.js';
+import { isIdOf } from '../domain/forms.js';
+import type { Concept } from '../domain/node.js';
+import { checkRepoId } from '../domain/rules.js';
+import { GLOBAL_SPACE, type SpaceName, viewOf } from '../domain/spaces.js';
+import { indexTerms } from '../domain/terms.js';
+import { archiveFrom, restoreTo, type TierMove } from '../domain/tiers.js';
+import { GateFailure, type Violation } from '../domain/violations.js';
+import type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
+import type { Context } from './context.js';
+import { retrying } from './retrying.js';
+
+export type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
+
+/** The node was changed since the caller read it. */
+export class RevisionMismatch extends Error {
+  constructor(
+    readonly id: string,
+    readonly revision: number,
+  ) {
+    super(`${id} is at revision ${revision}`);
+    this.name = 'RevisionMismatch';
+  }
+}
+
+const refuse = (violations: readonly Violation[]): void => {
+  if (violations.length > 0) throw new GateFailure('semantic', violations);
+};
+
+const spaceOf = (node: Pick<StoredNode, 'scope' | 'repoId'>): SpaceName =>
+  node.scope === 'global' ? GLOBAL_SPACE : node.repoId;
+
+export async function createNode(context: Context, repoId: string, draft: ConceptDraft): Promise<StoredNode> {
+  refuse([...checkRepoId('repo_id', repoId), ...checkNodeFields(draft)]);
+  const concept = toConcept(context, repoId, draft);
+  const change: Change = { change: 'insert_concept', concept, terms: indexTerms(concept.content) };
+  await context.store.apply({ space: repoId, changes: [change] });
+  return (await findNode(context, repoId, concept.id)) as StoredNode;
+}
+
+function toConcept(context: Context, repoId: string, { subtype, ...draft }: ConceptDraft): Concept {
+  const nowMs = context.now();
+  return {
+    ...draft,
+    id: context.newId(),
+    form: 'concept',
+    kind: subtype,
+    tags: [...new Set(draft.tags)],
+    repoId,
+    scope: 'repo',
+    archivedAtMs: draft.tier === 'archive' ? nowMs : null,
+    archiveReason: null,
+    revision: 1,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** A node of any form by its id, archived or not. Whoever asks for one looks at it, and that counts. */
+export async function readNode(context: Context, repoId: string, id: string): Promise<StoredNode | null> {
+  const node = await findNode(context, repoId, id);
+  if (!node) return null;
+  context.store.noteAccess(spaceOf(node), [id], context.now());
+  return findNode(context, repoId, id);
+}
+
+export async function findNode({ store }: Context, repoId: string, id: string): Promise<StoredNode | null> {
+  refuse(checkRepoId('repo_id', repoId));
+  if (!isIdOf('concept', id)) return null;
+  const [node] = await store.getNodes(viewOf(repoId, { includeArchived: true }), [id]);
+  return node ?? null;
+}
+
+/** Carries a change of one node out; the change is decided again when somebody else was faster. */
+async function changeNode(
+  context: Context,
+  repoId: string,
+  id: string,
+  decide: (node: StoredNode) => readonly Change[],
+): Promise<StoredNode | null> {
+  return retrying(async () => {
+    const node = await findNode(context, repoId, id);
+    if (!node) return null;
+    const changes = decide(node);
+    if (changes.length === 0) return node;
+    await context.store.apply({ space: spaceOf(node), changes });
+    return findNode(context, repoId, id);
+  });
+}
+
+export function patchNode(
+  context: Context,
+  repoId: string,
+  id: string,
+  patch: NodePatch,
+  expectedRevision: number | null,
+): Promise<StoredNode | null> {
+  refuse(checkNodeFields(patch));
+  return changeNode(context, repoId, id, (node) => {
+    expectRevision(node, expectedRevision);
+    const violations = checkMutable(node.form, patch);
+    if (violations.length > 0) throw new GateFailure('integrity', violations);
+    return patchChanges(context, repoId, node, patch);
+  });
+}
+
+function expectRevision(node: StoredNode, expected: number | null): void {
+  if (expected !== null && expected !== node.revision) throw new RevisionMismatch(node.id, node.revision);
+}
+
+function patchChanges(
+  context: Context,
+  repoId: string,
+  node: StoredNode,
+  { tier, subtype, ...patch }: NodePatch,
+): Change[] {
+  const fields = {
+    ...patch,
+    ...(subtype !== undefined && { kind: subtype }),
+    ...(patch.content !== undefined && { terms: indexTerms(patch.content) }),
+    ...(patch.tags !== undefined && { tags: [...new Set(patch.tags)] }),
+  };
+  const changes: Change[] = [];
+  if (Object.keys(fields).length > 0) {
+    changes.push({
+      change: 'patch_node',
+      nodeId: node.id,
+      repoId,
+      expectedRevision: node.revision,
+      fields,
+      trigger: 'manual',
+      reason: null,
+      atMs: context.now(),
+    });
+  }
+  if (tier !== undefined && tier !== node.tier) {
+    changes.push(moveOf(context, repoId, node, { from: node.tier, to: tier }));
+  }
+  return changes;
+}
+
+const moveOf = (context: Context, repoId: string, node: StoredNode, move: TierMove): Change => ({
+  change: 'move_tier',
+  nodeId: node.id,
+  repoId,
+  ...move,
+  reason: null,
+  atMs: context.now(),
+});
+
+export const archiveNode = (
+  context: Context,
+  repoId: string,
+  id: string,
+  expectedRevision: number | null,
+): Promise<StoredNode | null> =>
+  changeNode(context, repoId, id, (node) => {
+    expectRevision(node, expectedRevision);
+    const move = archiveFrom(node.tier);
+    return move ? [moveOf(context, repoId, node, move)] : [];
+  });
+
+export const restoreNode = (context: Context, repoId: string, id: string): Promise<StoredNode | null> =>
+  changeNode(context, repoId, id, (node) => {
+    const move = restoreTo(node.tier, node.archivedFrom ?? node.tier);
+    return move ? [moveOf(context, repoId, node, move)] : [];
+  });
+
+/** Removes a node for good; false when there is none. */
+export async function purgeNode(
+  context: Context,
+  repoId: string,
+  id: string,
+  expectedRevision: number | null,
+): Promise<boolean> {
+  const node = await findNode(context, repoId, id);
+  if (!node) return false;
+  expectRevision(node, expectedRevision);
+  if (node.form === 'memory') {
+    const message = 'is a memory, which is archived and never removed; leave permanent out';
+    throw new GateFailure('integrity', [{ field: 'permanent', code: 'conflict', message }]);
+  }
+  await context.store.apply({
+    space: spaceOf(node),
+    changes: [{ change: 'purge_node', nodeId: id, repoId, atMs: context.now() }],
+  });
+  return true;
+}
+
+export interface NodePage {
+  readonly nodes: readonly StoredNode[];
+  readonly next: NodePlace | null;
+}
+
+/** One page of the repo's own nodes, or of the global ones. */
+export async function listNodes(
+  { store }: Context,
+  repoId: string,
+  scope: 'repo' | 'global',
+  filter: NodeFilter,
+  after: NodePlace | null,
+  limit: number,
+): Promise<NodePage> {
+  refuse(checkRepoId('repo_id', repoId));
+  const found = await store.listNodes(scope === 'global' ? GLOBAL_SPACE : repoId, filter, after, limit + 1);
+  const nodes = found.slice(0, limit);
+  const last = nodes.at(-1);
+  return { nodes, next: found.length > limit && last ? { confidence: last.confidence ?? 0, seq: last.seq } : null };
+}

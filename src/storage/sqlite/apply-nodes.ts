@@ -1,0 +1,92 @@
+import type { InsertConcept, PatchNode, PurgeNode } from '../../domain/changes.js';
+import { ApplyConflict } from '../port.js';
+import type { Application } from './apply.js';
+import { searchTermsOf } from './search.js';
+
+/** What a plan may do to the nodes of forms that change. */
+
+export function insertConcept(application: Application, { concept, terms }: InsertConcept): void {
+  const { connection } = application;
+  const seq = application.insertNode(concept, terms);
+  connection.run(
+    'UPDATE nodes SET session_id = ?, task_id = ?, provenance = ?, metadata = ? WHERE seq = ?',
+    concept.sessionId,
+    concept.taskId,
+    concept.provenance,
+    JSON.stringify(concept.metadata),
+    seq,
+  );
+  setTags(application, seq, concept.tags);
+  const nodes = [{ id: concept.id, seq }];
+  application.log('create', concept.repoId, concept.createdAtMs, nodes, concept.provenance, null, concept.tier);
+}
+
+export function patchNode(application: Application, change: PatchNode): void {
+  const { connection } = application;
+  const { nodeId, expectedRevision, fields, atMs } = change;
+  const before = connection.get<{ seq: number; confidence: number | null }>(
+    'SELECT seq, confidence FROM nodes WHERE id = ? AND revision = ?',
+    nodeId,
+    expectedRevision,
+  );
+  if (!before) throw new ApplyConflict('revision', nodeId);
+  const values: Record<string, unknown> = {
+    ...(fields.content !== undefined && { content: fields.content }),
+    ...(fields.terms !== undefined && { terms: fields.terms.length, search_terms: searchTermsOf(fields.terms) }),
+    ...(fields.confidence !== undefined && { confidence: fields.confidence }),
+    ...(fields.kind !== undefined && { kind: fields.kind }),
+    ...(fields.provenance !== undefined && { provenance: fields.provenance }),
+    ...(fields.metadata !== undefined && { metadata: JSON.stringify(fields.metadata) }),
+  };
+  // The names of the columns are those above; only values come from outside, and they are bound.
+  const columns = Object.keys(values).map((column) => `, ${column} = @${column}`);
+  connection.run(`UPDATE nodes SET updated_at = @atMs, revision = revision + 1 ${columns.join('')} WHERE seq = @seq`, {
+    ...values,
+    atMs,
+    seq: before.seq,
+  });
+  if (fields.terms !== undefined) application.unindexed.set(before.seq, 'changed');
+  if (fields.tags !== undefined) setTags(application, before.seq, fields.tags);
+  if (fields.confidence !== undefined && fields.confidence !== before.confidence)
+    noteConfidence(application, before, change);
+  const names = Object.keys(fields).filter((name) => name !== 'terms');
+  const reasoning = change.reason ?? `changed ${names.join(', ')}`;
+  application.log('update', change.repoId, atMs, [{ id: nodeId, seq: before.seq }], reasoning);
+}
+
+function noteConfidence(
+  { connection }: Application,
+  before: { seq: number; confidence: number | null },
+  { fields, trigger, atMs }: PatchNode,
+): void {
+  connection.run(
+    'INSERT INTO confidence_updates (node_seq, old_confidence, new_confidence, trigger, at) VALUES (?, ?, ?, ?, ?)',
+    before.seq,
+    before.confidence ?? 0,
+    fields.confidence,
+    trigger,
+    atMs,
+  );
+}
+
+function setTags({ connection }: Application, seq: number | bigint, tags: readonly string[]): void {
+  connection.run('DELETE FROM node_tags WHERE node_seq = ?', seq);
+  for (const tag of tags) connection.run('INSERT INTO node_tags (node_seq, tag) VALUES (?, ?)', seq, tag);
+}
+
+/** The edges of a node that would be left with fewer than two members, or with none but itself. */
+export const EDGES_THAT_GO = `
+  SELECT m.edge_seq FROM membership m WHERE m.node_seq = ?
+  AND (SELECT count(*) FROM membership other WHERE other.edge_seq = m.edge_seq AND other.node_seq <> m.node_seq) < 2`;
+
+export function purgeNode(application: Application, { nodeId, repoId, atMs }: PurgeNode): void {
+  const { connection } = application;
+  const node = connection.get<{ seq: number; tier: string }>('SELECT seq, tier FROM nodes WHERE id = ?', nodeId);
+  if (!node) throw new ApplyConflict('node_missing', nodeId);
+  for (const [edgeSeq] of connection.rows<[number]>(EDGES_THAT_GO, node.seq)) {
+    connection.run('DELETE FROM hyperedges WHERE seq = ?', edgeSeq);
+  }
+  // Logged before it goes: the line keeps the id, and the node that it points at may then vanish.
+  application.log('purge', repoId, atMs, [{ id: nodeId, seq: node.seq }], null, node.tier, null);
+  connection.run('DELETE FROM nodes WHERE seq = ?', node.seq);
+}

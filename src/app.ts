@@ -10,6 +10,7 @@ import { requestChecks } from './plugins/requests.js';
 import { requestTrace, traceAnswer } from './plugins/trace.js';
 import { schemaController } from './plugins/validation.js';
 import { edgeRoutes } from './routes/edges.js';
+import { evolutionRoutes } from './routes/evolution.js';
 import { graphRoutes } from './routes/graph.js';
 import { memoryRoutes } from './routes/memory.js';
 import { nodeRoutes } from './routes/nodes.js';
@@ -61,6 +62,7 @@ export async function buildApp(
   await app.register(nodeRoutes(context));
   await app.register(edgeRoutes(context));
   await app.register(graphRoutes(context));
+  await app.register(evolutionRoutes(context));
   await app.register(repoRoutes(context));
   await app.register(systemRoutes(context));
   app.addHook('onClose', () => context.store.close());

@@ -200,6 +200,7 @@ export function toNodeFilter(query: NodesQuery): NodeFilter {
     minConfidence: query.min_confidence,
     tag: query.tag ?? null,
     sessionId: query.session ?? null,
+    withShared: true,
     taskId: null,
   };
 }

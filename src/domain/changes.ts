@@ -13,6 +13,8 @@ export type Change =
   | PatchEdge
   | RemoveEdge
   | MoveTier
+  | CountAccess
+  | RecordEvolution
   | RecordVote
   | RememberReply;
 
@@ -107,6 +109,27 @@ export interface MoveTier {
   readonly from: Tier;
   readonly to: Tier;
   readonly reason: string | null;
+  readonly atMs: number;
+}
+
+/** Accesses that a node takes over from others, and up to when its decay has been taken off. */
+export interface CountAccess {
+  readonly change: 'count_access';
+  readonly nodeId: string;
+  readonly count: number;
+  readonly lastAccessedAtMs: number;
+  readonly decayedAtMs: number | null;
+}
+
+/** A line of the log for what several changes came to together. */
+export interface RecordEvolution {
+  readonly change: 'record_evolution';
+  readonly operation: 'consolidate' | 'promote' | 'decay';
+  readonly repoId: string;
+  readonly nodeIds: readonly string[];
+  readonly from: Tier | null;
+  readonly to: Tier | null;
+  readonly reasoning: string;
   readonly atMs: number;
 }
 

@@ -56,6 +56,8 @@ function effectOf(change: Change): SideEffect[] {
       const { id: observationId, memoryId, problemId, vote } = change;
       return [{ effect: 'vote_recorded', observationId, memoryId, problemId, vote }];
     }
+    case 'count_access':
+    case 'record_evolution':
     case 'remember_reply':
       return [];
   }

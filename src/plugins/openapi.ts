@@ -20,6 +20,7 @@ export const openapi = fastifyPlugin(async (app: FastifyInstance) => {
       tags: [
         { name: 'memory', description: 'Write, find and update memories' },
         { name: 'graph', description: 'Everything remembered, as nodes and edges' },
+        { name: 'evolution', description: 'How nodes move between tiers and gain or lose confidence' },
         { name: 'repos', description: 'What is stored, and for whom' },
         { name: 'system', description: 'Health, and what problems mean' },
       ],

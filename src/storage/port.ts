@@ -5,7 +5,7 @@ import type { Member } from '../domain/links.js';
 import type { Memory } from '../domain/node.js';
 import type { ChosenTerms, Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
-import type { EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
+import type { ConfidenceTrigger, EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
 
 /**
  * The one door to storage. Above it nobody knows the engine; below it nobody knows the use case.
@@ -69,6 +69,15 @@ export interface Store {
   listEdges(space: SpaceName, filter: EdgeFilter, after: EdgePlace | null, limit: number): Promise<StoredEdge[]>;
   /** The edges that touch the nodes, with all their members. */
   findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Promise<StoredEdge[]>;
+  /** What happened in the space, newest first. At most a few thousand lines are looked through at once; `next` says where to go on. */
+  listEvolution(
+    space: SpaceName,
+    filter: EvolutionFilter,
+    beforeSeq: number | null,
+    limit: number,
+  ): Promise<EvolutionPage>;
+  /** The changes of a node's confidence, newest first. */
+  listConfidence(view: View, nodeId: string, limit: number): Promise<ConfidenceUpdate[]>;
   /** The best matches among the nodes that the view shows and the filter lets through, best first, with a score above 0. */
   searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number): Promise<NodeMatch[]>;
   /**
@@ -139,6 +148,8 @@ export interface NodeFilter {
   readonly minConfidence: number;
   readonly tag: string | null;
   readonly sessionId: string | null;
+  /** Whether what all sessions share comes along with what belongs to one. */
+  readonly withShared: boolean;
   readonly taskId: string | null;
 }
 
@@ -155,6 +166,36 @@ export type SearchFilter = Pick<NodeFilter, 'form' | 'kind' | 'minConfidence'> &
 export interface NodeMatch {
   readonly id: string;
   readonly score: number;
+}
+
+export interface EvolutionFilter {
+  readonly nodeId: string | null;
+  readonly operation: string | null;
+  readonly sinceMs: number | null;
+  readonly beforeMs: number | null;
+}
+
+export interface EvolutionEntry {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly operation: string;
+  readonly nodeIds: readonly string[];
+  readonly fromTier: Tier | null;
+  readonly toTier: Tier | null;
+  readonly reasoning: string | null;
+}
+
+export interface EvolutionPage {
+  readonly entries: readonly EvolutionEntry[];
+  /** The line before which to go on; null at the beginning of the log. */
+  readonly next: number | null;
+}
+
+export interface ConfidenceUpdate {
+  readonly oldConfidence: number;
+  readonly newConfidence: number;
+  readonly trigger: ConfidenceTrigger;
+  readonly atMs: number;
 }
 
 /** Where in a list of nodes somebody stands. */

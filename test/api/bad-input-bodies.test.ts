@@ -108,9 +108,12 @@ const SHAPELESS: readonly BadBody[] = [
 ];
 
 const OPERATIONS = describedOperations();
+/** Every field of these may be left out. */
+const ALL_DEFAULTS = ['/evolution/decay'];
 
 describe.each(OPERATIONS.filter(({ method }) => method !== 'GET'))('$name', ({ method, path, hasBody }) => {
-  test.each(hasBody ? [...UNREADABLE, ...SHAPELESS] : UNREADABLE)(
+  const shapeless = SHAPELESS.filter(({ body }) => body !== '{}' || !ALL_DEFAULTS.includes(path));
+  test.each(hasBody ? [...UNREADABLE, ...shapeless] : UNREADABLE)(
     'refuses a body that is $name, and stores nothing',
     async ({ code, body, headers }) => {
       expectRefusal(await send(service, method, path, headers ?? JSON_TYPE, body), code);

@@ -126,6 +126,26 @@ export const FULL_BODIES: readonly FullBody[] = [
     body: { weight: 2, label: 'describes' },
   },
   {
+    path: '/evolution/consolidate?repo_id=acme%2Fshop',
+    name: 'consolidate',
+    body: { task_id: 'a-task', dry_run: true },
+  },
+  {
+    path: '/evolution/promote?repo_id=acme%2Fshop',
+    name: 'promote session',
+    body: { of: 'session', session_id: 'a-session', threshold: 0.9, dry_run: true },
+  },
+  {
+    path: '/evolution/promote?repo_id=acme%2Fshop',
+    name: 'promote node',
+    body: { of: 'node', node_id: CONCEPT_ID, tier: 'longterm', dry_run: true },
+  },
+  {
+    path: '/evolution/decay?repo_id=acme%2Fshop',
+    name: 'decay',
+    body: { factor: 0.9, min_confidence: 0.2, dry_run: true },
+  },
+  {
     path: '/memory/read',
     name: 'read',
     body: readBody('which port does Redis need?', {
@@ -200,6 +220,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   '/nodes/{node_id}': `/nodes/${CONCEPT_ID}?repo_id=acme%2Fshop`,
   '/nodes/{node_id}/restore': `/nodes/${CONCEPT_ID}/restore?repo_id=acme%2Fshop`,
   '/nodes/{node_id}/related': `/nodes/${CONCEPT_ID}/related?repo_id=acme%2Fshop`,
+  '/nodes/{node_id}/confidence': `/nodes/${CONCEPT_ID}/confidence?repo_id=acme%2Fshop`,
   '/edges/{edge_id}': `/edges/${EDGE_ID}?repo_id=acme%2Fshop`,
   '/graph': `/graph?node=${CONCEPT_ID}&repo_id=acme%2Fshop`,
   '/graph/path': `/graph/path?from=${CONCEPT_ID}&to=${FACT_ID}&repo_id=acme%2Fshop`,

@@ -7,6 +7,7 @@ import * as apply from '../../src/storage/sqlite/apply.js';
 import * as applyNodes from '../../src/storage/sqlite/apply-nodes.js';
 import { Connection } from '../../src/storage/sqlite/connection.js';
 import * as edges from '../../src/storage/sqlite/edges.js';
+import * as evolution from '../../src/storage/sqlite/evolution.js';
 import * as graph from '../../src/storage/sqlite/graph.js';
 import * as nodes from '../../src/storage/sqlite/nodes.js';
 import * as read from '../../src/storage/sqlite/read.js';
@@ -68,6 +69,7 @@ const MODULES: Record<string, [name: string, value: unknown][]> = {
   'apply.ts': Object.entries(apply),
   'edges.ts': Object.entries(edges),
   'graph.ts': Object.entries(graph),
+  'evolution.ts': Object.entries(evolution),
   'nodes.ts': Object.entries(nodes),
   'read.ts': Object.entries(read),
   'search.ts': Object.entries(search),
@@ -130,10 +132,18 @@ describe('no statement that a store runs while everything is done once reads a w
     await store.findVisible(view, [idOf(1)]);
     const everything = { types: NODE_TYPES, tiers: TIERS, form: null, kind: null, minConfidence: 0 };
     for (const by of [{}, { tag: 'a' }, { sessionId: 's' }, { taskId: 't' }])
-      await store.listNodes(REPO, { ...everything, tag: null, sessionId: null, taskId: null, ...by }, null, 10);
+      await store.listNodes(
+        REPO,
+        { ...everything, tag: null, sessionId: null, withShared: true, taskId: null, ...by },
+        null,
+        10,
+      );
     for (const match of ['any', 'all', 'phrase'] as const)
       await store.searchNodes(view, { match, terms: ['redi'] }, ANYWHERE, 5);
     await store.searchNodes(view, { match: 'prefix', terms: [], beginnings: ['re'] }, ANYWHERE, 5);
+    for (const nodeId of [null, idOf(1)])
+      await store.listEvolution(REPO, { nodeId, operation: null, sinceMs: null, beforeMs: null }, null, 5);
+    await store.listConfidence(view, idOf(30), 5);
     await store.getEdge(view, idOf(9));
     for (const filter of [
       { type: null, label: null },

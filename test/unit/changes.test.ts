@@ -60,6 +60,24 @@ const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects:
     change: vote(idOf(2), idOf(1), { id: idOf(9), vote: -0.5 }),
     effects: [{ effect: 'vote_recorded', observationId: idOf(9), memoryId: idOf(2), problemId: idOf(1), vote: -0.5 }],
   },
+  // What a caller is told of these are the moves and nodes that they go with.
+  count_access: {
+    change: { change: 'count_access', nodeId: idOf(1), count: 2, lastAccessedAtMs: START_MS, decayedAtMs: null },
+    effects: [],
+  },
+  record_evolution: {
+    change: {
+      change: 'record_evolution',
+      operation: 'decay',
+      repoId: REPO,
+      nodeIds: [idOf(1)],
+      from: 'longterm',
+      to: 'archive',
+      reasoning: 'unused',
+      atMs: START_MS,
+    },
+    effects: [],
+  },
   // The kept reply is how the service works, not something the caller did.
   remember_reply: { change: keep('a-key'), effects: [] },
 };

@@ -1,4 +1,4 @@
-import type { InsertConcept, PatchNode, PurgeNode } from '../../domain/changes.js';
+import type { CountAccess, InsertConcept, PatchNode, PurgeNode } from '../../domain/changes.js';
 import { ApplyConflict } from '../port.js';
 import type { Application } from './apply.js';
 import { searchTermsOf } from './search.js';
@@ -89,4 +89,18 @@ export function purgeNode(application: Application, { nodeId, repoId, atMs }: Pu
   // Logged before it goes: the line keeps the id, and the node that it points at may then vanish.
   application.log('purge', repoId, atMs, [{ id: nodeId, seq: node.seq }], null, node.tier, null);
   connection.run('DELETE FROM nodes WHERE seq = ?', node.seq);
+}
+
+const TAKE_OVER_ACCESS = `
+  INSERT INTO node_access (node_seq, access_count, last_accessed_at, decayed_at) VALUES (@seq, @count, @atMs, @decayedAt)
+  ON CONFLICT (node_seq) DO UPDATE SET access_count = access_count + @count,
+  last_accessed_at = max(last_accessed_at, @atMs), decayed_at = ifnull(@decayedAt, decayed_at)`;
+
+export function countAccess(application: Application, change: CountAccess): void {
+  application.connection.run(TAKE_OVER_ACCESS, {
+    seq: application.nodeSeq(change.nodeId),
+    count: change.count,
+    atMs: change.lastAccessedAtMs,
+    decayedAt: change.decayedAtMs,
+  });
 }

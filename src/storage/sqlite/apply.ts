@@ -4,6 +4,7 @@ import type {
   InsertEdge,
   InsertMemory,
   MoveTier,
+  RecordEvolution,
   RecordVote,
   RememberReply,
 } from '../../domain/changes.js';
@@ -12,7 +13,7 @@ import { edgeKey } from '../../domain/links.js';
 import type { Concept, Memory } from '../../domain/node.js';
 import { ApplyConflict } from '../port.js';
 import { patchEdge, removeEdge } from './apply-edges.js';
-import { insertConcept, patchNode, purgeNode } from './apply-nodes.js';
+import { countAccess, insertConcept, patchNode, purgeNode } from './apply-nodes.js';
 import type { Connection } from './connection.js';
 import { findSameText } from './read.js';
 import { searchTermsOf } from './search.js';
@@ -97,6 +98,12 @@ export class Application {
           break;
         case 'remember_reply':
           this.#rememberReply(change);
+          break;
+        case 'count_access':
+          countAccess(this, change);
+          break;
+        case 'record_evolution':
+          this.#recordEvolution(change);
           break;
         case 'insert_concept':
           insertConcept(this, change);
@@ -287,6 +294,11 @@ export class Application {
       change.atMs,
     );
     this.log('vote', change.repoId, change.atMs, [memory, problem], change.rationale);
+  }
+
+  #recordEvolution({ operation, repoId, nodeIds, from, to, reasoning, atMs }: RecordEvolution): void {
+    const nodes = nodeIds.map((id) => ({ id, seq: this.nodeSeq(id) }));
+    this.log(operation, repoId, atMs, nodes, reasoning, from, to);
   }
 
   #rememberReply(change: RememberReply): void {

@@ -99,7 +99,7 @@ export class Nodes {
 const SHARED_TIERS: readonly Tier[] = ['longterm', 'archive'];
 
 function listRows(connection: Connection, filter: NodeFilter, after: NodePlace | null, limit: number): NodeRow[] {
-  const { types, tiers, form, kind, minConfidence, tag, sessionId, taskId } = filter;
+  const { types, tiers, form, kind, minConfidence, tag, sessionId, withShared, taskId } = filter;
   const shared = { form, kind, min: minConfidence, ...(after ?? BEFORE_ALL), limit };
   const chosen = (statement: string, among: readonly Tier[], session: string | null): NodeRow[] =>
     connection.all<NodeRow>(statement, {
@@ -112,8 +112,8 @@ function listRows(connection: Connection, filter: NodeFilter, after: NodePlace |
     });
   const walked = (among: readonly Tier[]): NodeRow[] =>
     among.flatMap((tier) => types.flatMap((type) => connection.all<NodeRow>(LIST_NODES, { ...shared, tier, type })));
-  const ownTiers = tiers.filter((tier) => !SHARED_TIERS.includes(tier));
-  const sharedTiers = tiers.filter((tier) => SHARED_TIERS.includes(tier));
+  const sharedTiers = withShared ? tiers.filter((tier) => SHARED_TIERS.includes(tier)) : [];
+  const ownTiers = tiers.filter((tier) => !sharedTiers.includes(tier));
   const listed = (among: readonly Tier[], session: string | null): NodeRow[] => {
     if (tag !== null) return chosen(LIST_BY_TAG, among, session);
     if (session !== null) return chosen(LIST_BY_SESSION, among, session);

@@ -6,6 +6,7 @@ import {
   type EdgeFilter,
   type EdgePlace,
   type EdgeWays,
+  type EvolutionFilter,
   type NodeCount,
   type NodeFilter,
   type NodePlace,
@@ -19,6 +20,7 @@ import {
 import { AccessCounts } from './access.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
 import { Edges } from './edges.js';
+import { Evolution } from './evolution.js';
 import { isBeyondReading } from './failures.js';
 import { StoreFiles } from './files.js';
 import { Graph } from './graph.js';
@@ -45,6 +47,7 @@ export class SqliteStore implements Store {
   readonly #access: AccessCounts;
   readonly #nodes: Nodes;
   readonly #edges: Edges;
+  readonly #evolution: Evolution;
   readonly #graph: Graph;
   readonly #commits: GroupCommit;
 
@@ -65,6 +68,7 @@ export class SqliteStore implements Store {
     this.#access = new AccessCounts(this.#spaces);
     this.#nodes = new Nodes(this.#spaces, this.#access);
     this.#edges = new Edges(this.#spaces);
+    this.#evolution = new Evolution(this.#spaces);
     this.#graph = new Graph(this.#spaces);
     this.#commits = new GroupCommit(this.#spaces);
   }
@@ -151,6 +155,14 @@ export class SqliteStore implements Store {
 
   async findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays) {
     return this.#edges.findEdgesAround(view, nodeIds, ways);
+  }
+
+  async listEvolution(space: SpaceName, filter: EvolutionFilter, beforeSeq: number | null, limit: number) {
+    return this.#evolution.listEvolution(space, filter, beforeSeq, limit);
+  }
+
+  async listConfidence(view: View, nodeId: string, limit: number) {
+    return this.#evolution.listConfidence(view, nodeId, limit);
   }
 
   async searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number) {

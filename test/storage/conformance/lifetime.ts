@@ -7,6 +7,8 @@ import { ANYWHERE, EVERYTHING, imageOf, LABELS, MANY, type Subject } from './sub
 
 const VIEW = viewOf(REPO);
 
+const EVER = { nodeId: null, operation: null, sinceMs: null, beforeMs: null };
+
 /** Every call there is but `close`; the type makes a new method add its row. */
 const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
   apply: (store) => store.apply(planOf(insert(idOf(9)))),
@@ -24,6 +26,8 @@ const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Prom
   getNodes: (store) => store.getNodes(VIEW, [idOf(1)]),
   findVisible: (store) => store.findVisible(VIEW, [idOf(1)]),
   listNodes: (store) => store.listNodes(REPO, EVERYTHING, null, MANY),
+  listEvolution: (store) => store.listEvolution(REPO, EVER, null, MANY),
+  listConfidence: (store) => store.listConfidence(VIEW, idOf(1), MANY),
   searchNodes: (store) => store.searchNodes(VIEW, { match: 'any', terms: ['redi'] }, ANYWHERE, MANY),
   noteAccess: async (store) => store.noteAccess(REPO, [idOf(1)], 0),
   getEdge: (store) => store.getEdge(VIEW, idOf(1)),

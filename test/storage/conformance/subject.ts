@@ -72,6 +72,7 @@ export const EVERYTHING: NodeFilter = {
   minConfidence: 0,
   tag: null,
   sessionId: null,
+  withShared: true,
   taskId: null,
 };
 const KEYS = ['key-1', 'key-2', 'key-3'];

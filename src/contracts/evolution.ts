@@ -1,0 +1,241 @@
+import Type, { type Static } from 'typebox';
+import { CONFIDENCE_TRIGGERS, TIERS } from '../domain/vocabulary.js';
+import type {
+  ConfidenceHistory,
+  Decayed,
+  DecaySettings,
+  EvolutionFilter,
+  EvolutionPage,
+  Evolved,
+} from '../services/evolution.js';
+import { presentCursor, toPlace } from './cursor.js';
+import { EXAMPLE_NODE_ID, NodeId } from './nodes.js';
+import { named, nullable, strict, withDefaults, words } from './schema.js';
+
+/** How nodes move between tiers and gain or lose confidence, and the log of all of it. */
+
+const DryRun = Type.Boolean({ default: false, description: 'Say what would happen, and change nothing' });
+const EdgeWeight = Type.Object({ edge_id: Type.String(), weight: Type.Number() });
+
+export const ConsolidateRequest = named(
+  'ConsolidateRequest',
+  strict(
+    {
+      task_id: Type.String({ minLength: 1, description: 'The task that is done' }),
+      dry_run: Type.Optional(DryRun),
+    },
+    { examples: [{ task_id: 'fix-checkout', dry_run: true }] },
+  ),
+);
+
+export const PromoteRequest = named(
+  'PromoteRequest',
+  Type.Unsafe<PromoteRequest>({
+    type: 'object',
+    discriminator: { propertyName: 'of' },
+    required: ['of'],
+    oneOf: [
+      strict({
+        of: Type.Literal('session'),
+        session_id: Type.String({ minLength: 1, description: 'The session that is over' }),
+        threshold: Type.Optional(
+          Type.Number({ minimum: 0, maximum: 1, default: 0.8, description: 'The least confidence that goes up' }),
+        ),
+        dry_run: Type.Optional(DryRun),
+      }),
+      strict({
+        of: Type.Literal('node'),
+        node_id: NodeId,
+        tier: Type.Optional(words(['session', 'longterm'], { description: 'Where to; one step up if left out' })),
+        dry_run: Type.Optional(DryRun),
+      }),
+    ],
+    examples: [
+      { of: 'session', session_id: 's-2026-01-31' },
+      { of: 'node', node_id: EXAMPLE_NODE_ID, tier: 'longterm' },
+    ],
+  }),
+);
+export type PromoteRequest =
+  | { of: 'session'; session_id: string; threshold?: number; dry_run?: boolean }
+  | { of: 'node'; node_id: string; tier?: 'session' | 'longterm'; dry_run?: boolean };
+
+export const THRESHOLD_DEFAULT = 0.8;
+
+export const EvolvedAnswer = named(
+  'Evolved',
+  Type.Object({
+    applied: Type.Boolean({ description: 'False for a dry run: nothing was changed' }),
+    promoted_node_ids: Type.Array(NodeId),
+    merged: Type.Array(Type.Object({ node_id: NodeId, into_node_id: NodeId }), {
+      description: 'Archived, because another says the same',
+    }),
+    strengthened: Type.Array(EdgeWeight, { description: 'Edges between nodes that were used' }),
+    summary_node_ids: Type.Array(NodeId, { description: 'New facts that say in short what their sources say' }),
+  }),
+);
+
+export const presentEvolved = (evolved: Evolved, dryRun: boolean): Static<typeof EvolvedAnswer> => ({
+  applied: !dryRun,
+  promoted_node_ids: [...evolved.promotedIds],
+  merged: evolved.merged.map(({ id, keeperId }) => ({ node_id: id, into_node_id: keeperId })),
+  strengthened: evolved.strengthened.map(({ edgeId, weight }) => ({ edge_id: edgeId, weight })),
+  summary_node_ids: [...evolved.summaryIds],
+});
+
+const FACTOR_DEFAULT = 0.95;
+const MIN_CONFIDENCE_DEFAULT = 0.3;
+
+export const DecayRequest = named(
+  'DecayRequest',
+  strict(
+    {
+      factor: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 1,
+          default: FACTOR_DEFAULT,
+          description: 'What a day without a look leaves of the confidence',
+        }),
+      ),
+      min_confidence: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: MIN_CONFIDENCE_DEFAULT,
+          description: 'Below it, into the archive',
+        }),
+      ),
+      dry_run: Type.Optional(DryRun),
+    },
+    { examples: [{ dry_run: true }] },
+  ),
+);
+
+export const toDecaySettings = (request: Static<typeof DecayRequest>): DecaySettings => ({
+  factor: request.factor ?? FACTOR_DEFAULT,
+  minConfidence: request.min_confidence ?? MIN_CONFIDENCE_DEFAULT,
+});
+
+export const DecayAnswer = named(
+  'Decayed',
+  Type.Object({
+    applied: Type.Boolean({ description: 'False for a dry run: nothing was changed' }),
+    examined: Type.Integer(),
+    decayed: Type.Integer({ description: 'Nodes that lost confidence and stay' }),
+    archived: Type.Integer({ description: 'Nodes that lost so much that they went to the archive' }),
+    nodes: Type.Array(
+      Type.Object({ node_id: NodeId, from: Type.Number(), to: Type.Number(), archived: Type.Boolean() }),
+      { description: 'The first 1,000 of them' },
+    ),
+  }),
+);
+
+export const presentDecayed = (decayed: Decayed, dryRun: boolean): Static<typeof DecayAnswer> => ({
+  applied: !dryRun,
+  examined: decayed.examined,
+  decayed: decayed.decayed,
+  archived: decayed.archived,
+  nodes: decayed.nodes.map(({ id, ...change }) => ({ node_id: id, ...change })),
+});
+
+export const EvolutionQuery = withDefaults({
+  repo_id: Type.String({ minLength: 1, default: 'default', description: 'The repo to look from' }),
+  node: Type.Optional(Type.String({ description: 'Only what concerned this node' })),
+  operation: Type.Optional(Type.String({ examples: ['tier_transition'] })),
+  since: Type.Optional(Type.Integer({ minimum: 0, description: 'From this moment on, in milliseconds' })),
+  before: Type.Optional(Type.Integer({ minimum: 0, description: 'Up to this moment, in milliseconds' })),
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page' })),
+});
+
+export const toEvolutionFilter = (query: Static<typeof EvolutionQuery>): EvolutionFilter => ({
+  nodeId: query.node ?? null,
+  operation: query.operation ?? null,
+  sinceMs: query.since ?? null,
+  beforeMs: query.before ?? null,
+});
+
+export function toBeforeSeq(cursor: string | undefined): number | null {
+  const place = toPlace(
+    cursor,
+    (value): value is readonly [number] => value.length === 1 && Number.isSafeInteger(value[0]),
+  );
+  return place && place[0];
+}
+
+export const EvolutionAnswer = named(
+  'EvolutionPage',
+  Type.Object({
+    entries: Type.Array(
+      Type.Object({
+        at: Type.Integer({ description: 'UTC, in milliseconds' }),
+        operation: Type.String(),
+        node_ids: Type.Array(NodeId),
+        from_tier: nullable(words([...TIERS])),
+        to_tier: nullable(words([...TIERS])),
+        reasoning: nullable(Type.String()),
+      }),
+      { description: 'Newest first' },
+    ),
+    next_cursor: nullable(
+      Type.String(),
+      'Where the next page begins; null at the beginning of the log. A page may hold fewer than the limit, even none, and yet not be the last.',
+    ),
+  }),
+);
+
+export const presentEvolution = ({ entries, next }: EvolutionPage): Static<typeof EvolutionAnswer> => ({
+  entries: entries.map((entry) => ({
+    at: entry.atMs,
+    operation: entry.operation,
+    node_ids: [...entry.nodeIds],
+    from_tier: entry.fromTier,
+    to_tier: entry.toTier,
+    reasoning: entry.reasoning,
+  })),
+  next_cursor: next === null ? null : presentCursor([next]),
+});
+
+export const ConfidenceAnswer = named(
+  'ConfidenceHistory',
+  Type.Object({
+    node_id: NodeId,
+    updates: Type.Array(
+      Type.Object({
+        at: Type.Integer(),
+        from: Type.Number(),
+        to: Type.Number(),
+        trigger: words([...CONFIDENCE_TRIGGERS]),
+      }),
+      { description: 'Newest first; the newest 500' },
+    ),
+    drift: Type.Object({
+      updates: Type.Integer(),
+      initial: nullable(Type.Number()),
+      current: nullable(Type.Number()),
+      change: Type.Number(),
+      by_trigger: Type.Object(Object.fromEntries(CONFIDENCE_TRIGGERS.map((word) => [word, Type.Integer()]))),
+    }),
+  }),
+);
+
+export const presentConfidence = (
+  id: string,
+  { updates, drift }: ConfidenceHistory,
+): Static<typeof ConfidenceAnswer> => ({
+  node_id: id,
+  updates: updates.map(({ atMs, oldConfidence, newConfidence, trigger }) => ({
+    at: atMs,
+    from: oldConfidence,
+    to: newConfidence,
+    trigger,
+  })),
+  drift: {
+    updates: drift.total,
+    initial: drift.initial,
+    current: drift.current,
+    change: drift.drift,
+    by_trigger: { ...drift.byTrigger },
+  },
+});

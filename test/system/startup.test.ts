@@ -90,10 +90,10 @@ describe('a service that cannot start', () => {
   });
 });
 
-test('npm start builds the service and runs what it built', () => {
+test('npm start builds the service and becomes what it built, so that a signal reaches it', () => {
   const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  expect(scripts.start).toMatch(/^npm run (--silent )?build && node dist\/server\.js$/);
+  expect(scripts.start).toMatch(/^npm run (--silent )?build && exec node dist\/server\.js$/);
   expect(scripts.build).toContain('tsc');
 });

@@ -161,7 +161,7 @@ export function toBeforeSeq(cursor: string | undefined): number | null {
     cursor,
     (value): value is readonly [number] => value.length === 1 && Number.isSafeInteger(value[0]),
   );
-  return place && place[0];
+  return place?.[0] ?? null;
 }
 
 export const EvolutionAnswer = named(

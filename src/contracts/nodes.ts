@@ -13,8 +13,8 @@ import { RepoId } from './shared.js';
 export const EXAMPLE_NODE_ID = FORMS.concept.idExample;
 
 export const NodeId = Type.String({ description: 'Id of a node', examples: [EXAMPLE_NODE_ID] });
-export const NodeTypeWord = words([...NODE_TYPES], { description: 'What it is in the ontology of all nodes' });
-export const TierWord = words([...TIERS], { description: 'How long it is meant to be kept' });
+const NodeTypeWord = words([...NODE_TYPES], { description: 'What it is in the ontology of all nodes' });
+const TierWord = words([...TIERS], { description: 'How long it is meant to be kept' });
 const NodeConfidence = Type.Number({ minimum: 0, maximum: 1 });
 const Milliseconds = Type.Integer({ description: 'UTC, in milliseconds', examples: [1_767_225_600_000] });
 const Metadata = Type.Unsafe<Record<string, unknown>>({

@@ -24,7 +24,7 @@ import type { Context } from './context.js';
 import { findNode } from './nodes.js';
 import { retrying } from './retrying.js';
 
-export type { ConfidenceUpdate, EvolutionFilter, EvolutionPage } from '../storage/port.js';
+export type { EvolutionFilter, EvolutionPage } from '../storage/port.js';
 
 /** What became of a task or a session, or would become of it. */
 export interface Evolved {

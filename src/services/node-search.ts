@@ -7,8 +7,6 @@ import { GateFailure } from '../domain/violations.js';
 import type { SearchFilter, Store, StoredNode, TermMatch } from '../storage/port.js';
 import type { Context } from './context.js';
 
-export type { SearchFilter } from '../storage/port.js';
-
 export interface NodeSearch {
   readonly query: string;
   readonly match: TermMatch['match'];

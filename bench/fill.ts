@@ -1,5 +1,6 @@
 import { readConfig } from '../src/config.js';
 import { toBatchOperations } from '../src/contracts/batch.js';
+import { openSandbox } from '../src/sandbox/open.js';
 import { changeMemories } from '../src/services/memory.js';
 import { openStore } from '../src/storage/open.js';
 import { type Corpus, KNOWN_MAX, type Known } from './corpus.js';
@@ -28,7 +29,8 @@ export async function fill(
   const config = readConfig({ RLM_MEMORY_DB: file });
   let nowMs = EPOCH_MS;
   const store = openStore(config, () => nowMs);
-  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds: config.evidenceKinds };
+  const sandbox = openSandbox(new URL('../dist/sandbox/worker.js', import.meta.url));
+  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds: config.evidenceKinds, sandbox };
   const known = new Map<string, Known>();
   let written = 0;
   try {

@@ -14,6 +14,7 @@ import { evolutionRoutes } from './routes/evolution.js';
 import { graphRoutes } from './routes/graph.js';
 import { memoryRoutes } from './routes/memory.js';
 import { nodeRoutes } from './routes/nodes.js';
+import { replRoutes } from './routes/repl.js';
 import { repoRoutes } from './routes/repos.js';
 import { systemRoutes } from './routes/system.js';
 import type { Context } from './services/context.js';
@@ -23,7 +24,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 const PARAMETER_CHARACTERS_MAX = 2_400;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The service without a socket: the map of everything it does. Closing it closes the store. */
+/** The service without a socket: the map of everything it does. Closing it closes the store and the sandbox. */
 export async function buildApp(
   context: Context,
   logger: FastifyBaseLogger,
@@ -63,8 +64,12 @@ export async function buildApp(
   await app.register(edgeRoutes(context));
   await app.register(graphRoutes(context));
   await app.register(evolutionRoutes(context));
+  await app.register(replRoutes(context));
   await app.register(repoRoutes(context));
   await app.register(systemRoutes(context));
-  app.addHook('onClose', () => context.store.close());
+  app.addHook('onClose', async () => {
+    await context.sandbox.close();
+    await context.store.close();
+  });
   return app as unknown as FastifyInstance;
 }

@@ -70,6 +70,16 @@ export const PROBLEMS = {
     title: 'The Idempotency-Key belongs to another request',
     hint: 'Use a new key for a new request, and the same key only for an exact retry.',
   },
+  snippet_failed: {
+    status: 422,
+    title: 'The snippet threw an error',
+    hint: 'Correct the snippet; nothing of what it wrote was stored.',
+  },
+  snippet_limit: {
+    status: 422,
+    title: 'The snippet did more than it may',
+    hint: 'Do less in one run, as detail says; nothing of what it wrote was stored.',
+  },
   header_fields_too_large: {
     status: 431,
     title: 'The headers are too large',

@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { buildApp } from './app.js';
 import { ConfigError, readConfig } from './config.js';
 import { buildLogger } from './logging.js';
+import { openSandbox } from './sandbox/open.js';
 import { openStore } from './storage/open.js';
 import { StoreUnavailable } from './storage/port.js';
 
@@ -13,7 +14,8 @@ async function start(): Promise<void> {
   const config = readConfig(process.env);
   const logger = buildLogger(config.logLevel);
   const store = openStore(config, Date.now);
-  const context = { store, now: Date.now, newId: randomUUID, evidenceKinds: config.evidenceKinds };
+  const sandbox = openSandbox(new URL('./sandbox/worker.js', import.meta.url));
+  const context = { store, now: Date.now, newId: randomUUID, evidenceKinds: config.evidenceKinds, sandbox };
   const app = await buildApp(context, logger, config);
   closeWithGrace({ delay: DRAIN_MS, logger }, async ({ err }) => {
     if (err) logger.fatal(err, 'stopping after a failure');

@@ -33,13 +33,15 @@ export interface InsertConcept {
   readonly terms: readonly string[];
 }
 
+/** The node as it was read: when somebody else changed it since, nothing is done. Null when it does not matter. */
+export type ExpectedRevision = number | null;
+
 /** New values of some fields of a node; what is not named stays. */
 export interface PatchNode {
   readonly change: 'patch_node';
   readonly nodeId: string;
   readonly repoId: string;
-  /** The node as it was read: when somebody else changed it since, nothing is done. */
-  readonly expectedRevision: number;
+  readonly expectedRevision: ExpectedRevision;
   readonly fields: NodeFields;
   readonly trigger: ConfidenceTrigger;
   readonly reason: string | null;
@@ -51,6 +53,7 @@ export interface PurgeNode {
   readonly change: 'purge_node';
   readonly nodeId: string;
   readonly repoId: string;
+  readonly expectedRevision?: ExpectedRevision;
   readonly atMs: number;
 }
 
@@ -82,6 +85,8 @@ export interface InsertEdge {
 export interface PatchEdge {
   readonly change: 'patch_edge';
   readonly edge: StandingEdge;
+  /** The weight as it was read, where the new one follows from it. */
+  readonly expectedWeight?: number;
   readonly weight?: number;
   readonly label?: string;
   readonly atMs: number;
@@ -106,6 +111,7 @@ export interface MoveTier {
   readonly change: 'move_tier';
   readonly nodeId: string;
   readonly repoId: string;
+  readonly expectedRevision?: ExpectedRevision;
   readonly from: Tier;
   readonly to: Tier;
   readonly reason: string | null;

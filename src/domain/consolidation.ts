@@ -4,6 +4,7 @@ import {
   type EvolvingNode,
   excerptsOf,
   mayEvolve,
+  SUMMARIZES,
   type Summary,
   unsaid,
 } from './evolution.js';
@@ -13,6 +14,7 @@ export interface Consolidation {
   readonly promoted: readonly Keeper[];
   readonly merged: readonly Merged[];
   readonly strengthened: readonly Strengthened[];
+  readonly relinked: readonly Relinked[];
   /** To be facts of tier session. */
   readonly summaries: readonly Summary[];
 }
@@ -34,6 +36,14 @@ interface Merged {
   readonly reason: string;
 }
 
+/** An edge to be drawn again with the keeper in the place of a node that was merged, so that the way is not lost. */
+interface Relinked {
+  readonly edgeId: string;
+  readonly weight: number;
+  /** In the places of the edge's own. */
+  readonly memberIds: readonly string[];
+}
+
 interface Strengthened {
   readonly edgeId: string;
   readonly weight: number;
@@ -53,6 +63,7 @@ export function consolidate(
     .map((twins) => ({ twins, keeper: twins.reduce((best, twin) => (bestFirst(twin, best) < 0 ? twin : best)) }))
     .sort((a, b) => byAge(a.keeper, b.keeper));
   const keepers = groups.map(({ keeper }) => keeper);
+  const strengthened = strengthen(ofTask, edges);
   return {
     promoted: groups.map(({ twins, keeper }) => standingFor(keeper, twins)),
     merged: groups.flatMap(({ twins, keeper }) =>
@@ -60,7 +71,8 @@ export function consolidate(
         .filter((twin) => twin !== keeper)
         .map(({ id }) => ({ id, keeperId: keeper.id, reason: `merged into ${keeper.id}` })),
     ),
-    strengthened: strengthen(ofTask, edges),
+    strengthened,
+    relinked: relink(groups, edges, strengthened),
     summaries: unsaid(summarize(keepers), existingSummaries),
   };
 }
@@ -69,8 +81,8 @@ export function consolidate(
  * White space inside a text and composed letters count here, unlike for memories: in a snippet they can be all the
  * difference.
  */
-const twinKey = ({ form, type, content }: EvolvingNode): string =>
-  JSON.stringify([form, type, content.trim().toLowerCase()]);
+const twinKey = ({ form, type, sessionId, content }: EvolvingNode): string =>
+  JSON.stringify([form, type, sessionId, content.trim().toLowerCase()]);
 
 const bestFirst = (a: EvolvingNode, b: EvolvingNode): number =>
   b.confidence - a.confidence || b.accessCount - a.accessCount || byAge(a, b);
@@ -92,16 +104,39 @@ const STRENGTHENED_WEIGHT_MAX = 10;
  */
 function strengthen(nodes: readonly EvolvingNode[], edges: readonly EvolvingEdge[]): Strengthened[] {
   const accesses = new Map(nodes.map(({ id, accessCount }) => [id, accessCount]));
-  const unique = new Map(edges.map((edge) => [edge.id, edge]));
-  return [...unique.values()]
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .flatMap(({ id: edgeId, weight: before, memberIds }) => {
-      const most = memberIds.reduce((max, memberId) => Math.max(max, accesses.get(memberId) ?? 0), 0);
-      if (most <= 1) return [];
-      const stronger = before * (1 + STRENGTH_PER_ACCESS * Math.min(most, ACCESSES_COUNTED_MAX));
-      const weight = Math.min(stronger, STRENGTHENED_WEIGHT_MAX);
-      return weight > before ? [{ edgeId, weight }] : [];
-    });
+  return uniqueEdges(edges).flatMap(({ id: edgeId, weight: before, memberIds }) => {
+    const most = memberIds.reduce((max, memberId) => Math.max(max, accesses.get(memberId) ?? 0), 0);
+    if (most <= 1) return [];
+    const stronger = before * (1 + STRENGTH_PER_ACCESS * Math.min(most, ACCESSES_COUNTED_MAX));
+    const weight = Math.min(stronger, STRENGTHENED_WEIGHT_MAX);
+    return weight > before ? [{ edgeId, weight }] : [];
+  });
+}
+
+/** Each edge once, in an order that does not depend on how they were found. */
+const uniqueEdges = (edges: readonly EvolvingEdge[]): EvolvingEdge[] =>
+  [...new Map(edges.map((edge) => [edge.id, edge])).values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+/** Summaries keep to their own sources, and an edge between twins joins a node to itself: neither is drawn again. */
+function relink(
+  groups: readonly { twins: readonly EvolvingNode[]; keeper: EvolvingNode }[],
+  edges: readonly EvolvingEdge[],
+  strengthened: readonly Strengthened[],
+): Relinked[] {
+  const keeperOf = new Map(
+    groups.flatMap(({ twins, keeper }) =>
+      twins.filter((twin) => twin !== keeper).map(({ id }): [string, string] => [id, keeper.id]),
+    ),
+  );
+  const weights = new Map(strengthened.map(({ edgeId, weight }) => [edgeId, weight]));
+  return uniqueEdges(edges).flatMap(({ id: edgeId, label, weight, memberIds: before }) => {
+    const memberIds = before.map((id) => keeperOf.get(id) ?? id);
+    const isSame = memberIds.every((id, place) => id === before[place]);
+    const joinsTwins = new Set(memberIds).size < new Set(before).size;
+    return label === SUMMARIZES || isSame || joinsTwins
+      ? []
+      : [{ edgeId, weight: weights.get(edgeId) ?? weight, memberIds }];
+  });
 }
 
 const SUMMARY_NODES_MIN = 3;
@@ -110,18 +145,23 @@ const SUMMARY_ITEMS_MAX = 10;
 const ITEM_CHARACTERS_MAX = 200;
 const SUMMARY_CHARACTERS_MAX = 1_000;
 
-/** One summary for each subtype that several nodes share. A node without a subtype shares nothing. */
-function summarize(nodes: readonly EvolvingNode[]): Summary[] {
-  if (nodes.length < SUMMARY_NODES_MIN) return [];
-  const withKind = nodes.filter(({ kind }) => kind !== null);
-  return groupsBy(withKind, ({ type, kind }) => JSON.stringify([type, kind]))
+/** One summary for each subtype that several nodes of a session share. A node without a subtype shares nothing. */
+const summarize = (nodes: readonly EvolvingNode[]): Summary[] =>
+  groupsBy(nodes, ({ sessionId }) => JSON.stringify(sessionId))
+    .filter((ofSession) => ofSession.length >= SUMMARY_NODES_MIN)
+    .flatMap((ofSession) =>
+      groupsBy(
+        ofSession.filter(({ kind }) => kind !== null),
+        ({ type, kind }) => JSON.stringify([type, kind]),
+      ),
+    )
     .filter((group) => group.length >= SUMMARY_SOURCES_MIN)
     .map((group) => ({
       content: bulletsOf(group),
       confidence: group.reduce((sum, { confidence }) => sum + confidence, 0) / group.length,
+      sessionId: group[0]?.sessionId ?? null,
       sourceIds: group.map(({ id }) => id),
     }));
-}
 
 /** As many items as fit whole; the edges name every source, also those that have no room here. */
 function bulletsOf(nodes: readonly EvolvingNode[]): string {

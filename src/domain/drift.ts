@@ -1,12 +1,5 @@
 import type { ConfidenceTrigger } from './vocabulary.js';
 
-export interface ConfidenceUpdate {
-  readonly oldConfidence: number;
-  readonly newConfidence: number;
-  readonly trigger: ConfidenceTrigger;
-  readonly atMs: number;
-}
-
 /** How far a confidence has moved from where it began. */
 export interface Drift {
   readonly total: number;
@@ -16,15 +9,15 @@ export interface Drift {
   readonly byTrigger: Readonly<Record<ConfidenceTrigger, number>>;
 }
 
-/** The history comes in any order; only updates of the same millisecond must stand as they happened. */
-export function driftOf(updates: readonly ConfidenceUpdate[]): Drift {
-  const history = [...updates].sort((a, b) => a.atMs - b.atMs);
-  const initial = history[0]?.oldConfidence ?? null;
-  const current = history.at(-1)?.newConfidence ?? null;
-  const byTrigger = { outcome: 0, decay: 0, consolidation: 0, manual: 0 };
-  for (const { trigger } of history) byTrigger[trigger]++;
+/** From what is known of all changes: where they began, how many of each sort there were, and where the newest led. */
+export function driftOf(
+  initial: number | null,
+  current: number | null,
+  counts: Partial<Readonly<Record<ConfidenceTrigger, number>>>,
+): Drift {
+  const byTrigger = { outcome: 0, decay: 0, consolidation: 0, manual: 0, ...counts };
   return {
-    total: history.length,
+    total: Object.values(byTrigger).reduce((sum, count) => sum + count, 0),
     initial,
     current,
     drift: initial === null || current === null ? 0 : current - initial,

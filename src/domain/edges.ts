@@ -62,5 +62,5 @@ const ROLES_IN: ReadonlySet<Role> = new Set(['object', 'effect']);
 export function leads(from: Role, to: Role, direction: Direction): boolean {
   if (direction === 'both') return true;
   const [first, last] = direction === 'outgoing' ? [from, to] : [to, from];
-  return !ROLES_IN.has(first) && !ROLES_OUT.has(last);
+  return !(ROLES_IN.has(first) && ROLES_OUT.has(last));
 }

@@ -10,6 +10,8 @@ export interface EvolvingNode {
   readonly kind: string | null;
   readonly tier: Tier;
   readonly content: string;
+  /** Of a task and of a session, what one session noted is not shown to another. */
+  readonly sessionId: string | null;
   readonly confidence: number;
   readonly accessCount: number;
   readonly lastAccessedAtMs: number;
@@ -20,7 +22,7 @@ export interface EvolvingNode {
 
 export interface EvolvingEdge {
   readonly id: string;
-  readonly label: string | null;
+  readonly label: string;
   readonly weight: number;
   /** By position: the first member of an edge labelled `SUMMARIZES` is the summary. */
   readonly memberIds: readonly string[];
@@ -33,6 +35,7 @@ export interface EvolvingEdge {
 export interface Summary {
   readonly content: string;
   readonly confidence: number;
+  readonly sessionId: string | null;
   readonly sourceIds: readonly string[];
 }
 

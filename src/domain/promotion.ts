@@ -72,6 +72,7 @@ function crystallize(promoted: readonly EvolvingNode[], edges: readonly Evolving
     return {
       content: `Summary: ${excerpts.join('; ')}`,
       confidence: cluster.reduce((max, { confidence }) => Math.max(max, confidence), 0),
+      sessionId: cluster[0]?.sessionId ?? null,
       sourceIds: cluster.map(({ id }) => id),
     };
   });

@@ -35,6 +35,12 @@ export type UpdateDraft =
 export const TEXT_CHARACTERS_MAX = 100_000;
 export const RATIONALE_CHARACTERS_MAX = 10_000;
 export const EVIDENCE_CHARACTERS_MAX = 2_000;
+/** What is wrong with a text that no store would keep faithfully, or null. */
+export function whyUnstorable(text: string): string | null {
+  if (text.includes('\0')) return 'contains a NUL character; remove it';
+  return text.isWellFormed() ? null : 'contains half of a surrogate pair, which is no character; remove it';
+}
+
 export const QUERY_CHARACTERS_MAX = 10_000;
 export const REPO_ID_CHARACTERS_MAX = 200;
 export const LINKS_MAX = 100;

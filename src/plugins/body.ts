@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { whyUnstorable } from '../domain/rules.js';
 import { ERRORS_NAMED_MAX, type FieldError, Problem } from '../errors.js';
 import { dottedPath } from './fields.js';
 
@@ -28,13 +29,9 @@ export const jsonBodies = fastifyPlugin(async (app: FastifyInstance) => {
   });
 });
 
-/** Characters that no store keeps faithfully, and shapes whose checking would cost more than any memory is worth. */
+/** Texts that no store keeps faithfully, and shapes whose checking would cost more than any memory is worth. */
 function whyUnfit(value: unknown, depth: number): string | null {
-  if (typeof value === 'string') {
-    if (value.includes('\0')) return 'contains a NUL character; remove it';
-    if (!value.isWellFormed()) return 'contains half of a surrogate pair, which is no character; remove it';
-    return null;
-  }
+  if (typeof value === 'string') return whyUnstorable(value);
   if (typeof value !== 'object' || value === null) return null;
   if (depth >= DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
   if (Array.isArray(value) && value.length > ARRAY_ITEMS_MAX) {

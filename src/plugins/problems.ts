@@ -7,6 +7,7 @@ import { GateFailure } from '../domain/violations.js';
 import { clip, ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
 import { IdempotencyKeyReused } from '../services/memory.js';
 import { RevisionMismatch } from '../services/nodes.js';
+import { SnippetFailed, SnippetsWait } from '../services/repl.js';
 import { ApplyConflict, StoreUnavailable } from '../storage/port.js';
 import { fieldErrors } from './validation.js';
 
@@ -102,6 +103,14 @@ function toProblem(error: unknown): Problem {
       { field: 'headers.idempotency-key', code: 'idempotency_key_reused', message },
     ]);
   }
+  if (error instanceof SnippetFailed) {
+    const code = error.limit === null ? 'snippet_failed' : 'snippet_limit';
+    const where = error.line === null ? '' : ` (line ${error.line})`;
+    return new Problem(code, `${error.message}${where}`, [
+      { field: 'code', code, message: `${error.message}${where}` },
+    ]);
+  }
+  if (error instanceof SnippetsWait) return new Problem('unavailable', error.message);
   if (error instanceof RevisionMismatch) {
     const message = `does not name revision ${error.revision}, at which the node is now`;
     return new Problem('precondition_failed', `If-Match ${message}`, [

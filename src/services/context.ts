@@ -1,3 +1,4 @@
+import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Store } from '../storage/port.js';
 
 /** What every service works with. Clock and ids are passed in, so that tests decide them. */
@@ -7,4 +8,6 @@ export interface Context {
   readonly newId: () => string;
   /** The kinds of memory that must name at least one piece of evidence. */
   readonly evidenceKinds: ReadonlySet<string>;
+  /** Where snippets run. */
+  readonly sandbox: Pick<Sandbox, 'run' | 'close'>;
 }

@@ -24,24 +24,24 @@ export async function createEdge(
   draft: EdgeDraft,
 ): Promise<{ edge: StoredEdge; isNew: boolean }> {
   refuse('semantic', [...checkRepoId('repo_id', repoId), ...checkEdge(draft)]);
-  const space = await spaceOfMembers(context, repoId, draft);
-  const id = context.newId();
-  const change: Change = {
-    change: 'insert_edge',
-    ...draft,
-    id,
-    repoId,
-    origin: 'manual',
-    rationale: null,
-    atMs: context.now(),
-  };
-  try {
-    await context.store.apply({ space, changes: [change] });
-    return { edge: (await findEdge(context, repoId, id)) as StoredEdge, isNew: true };
-  } catch (error) {
-    if (!(error instanceof ApplyConflict) || error.reason !== 'edge_exists') throw error;
-    return { edge: (await findSame(context, space, draft)) as StoredEdge, isNew: false };
-  }
+  return retrying(async () => {
+    const space = await spaceOfMembers(context, repoId, draft);
+    const id = context.newId();
+    const written = { id, repoId, origin: 'manual', rationale: null, atMs: context.now() } as const;
+    try {
+      await context.store.apply({ space, changes: [{ change: 'insert_edge', ...draft, ...written }] });
+    } catch (error) {
+      const isThere = error instanceof ApplyConflict && error.reason === 'edge_exists';
+      const same = isThere ? await findSame(context, space, draft) : null;
+      // Whoever removed it in the meantime made room for this one: it is drawn again.
+      if (!same) throw error;
+      return { edge: same, isNew: false };
+    }
+    const edge = await findEdge(context, repoId, id);
+    // One of its nodes was removed in the meantime, and the edge with it.
+    if (!edge) throw new ApplyConflict('edge_missing', id);
+    return { edge, isNew: true };
+  });
 }
 
 async function spaceOfMembers({ store }: Context, repoId: string, { members }: EdgeDraft): Promise<SpaceName> {

@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Change } from '../domain/changes.js';
 import { consolidate } from '../domain/consolidation.js';
-import { type Decay, decayOf } from '../domain/decay.js';
+import { decayOf } from '../domain/decay.js';
 import { type Drift, driftOf } from '../domain/drift.js';
-import { type EvolvingEdge, type EvolvingNode, SUMMARIZES, type Summary, summaryKey } from '../domain/evolution.js';
-import { LINKS, linkOf, membersOf } from '../domain/links.js';
+import { type EvolvingEdge, type EvolvingNode, SUMMARIZES, summaryKey } from '../domain/evolution.js';
+import { linkOf } from '../domain/links.js';
 import { promote, promoteOne } from '../domain/promotion.js';
 import { checkRepoId } from '../domain/rules.js';
-import { viewOf } from '../domain/spaces.js';
-import { indexTerms } from '../domain/terms.js';
+import { type SpaceName, viewOf } from '../domain/spaces.js';
 import { GateFailure } from '../domain/violations.js';
 import { NODE_TYPES, type Tier } from '../domain/vocabulary.js';
 import type {
@@ -21,7 +19,8 @@ import type {
   StoredNode,
 } from '../storage/port.js';
 import type { Context } from './context.js';
-import { findNode } from './nodes.js';
+import { EvolutionPlan } from './evolution-plan.js';
+import { findNode, spaceOf } from './nodes.js';
 import { retrying } from './retrying.js';
 
 export type { EvolutionFilter, EvolutionPage } from '../storage/port.js';
@@ -75,7 +74,9 @@ export async function consolidateTask(
   refuseRepo(repoId);
   return retrying(async () => {
     const nodes = await context.store.listNodes(repoId, { ...ANY, tiers: ['task'], taskId }, null, NODES_MAX);
-    const edges = await edgesAround(context, repoId, nodes);
+    const around = await edgesAround(context, repoId, nodes);
+    // What a contract keeps is not for others to weigh.
+    const edges = around.filter(({ label }) => !linkOf(label)?.keeper);
     const existingSummaries = await summariesIn(context, repoId, edges, 'session');
     const decided = consolidate(nodes.map(toEvolving), edges.map(toEvolvingEdge), { existingSummaries });
     const evolution = new EvolutionPlan(context, repoId, nodes);
@@ -84,9 +85,18 @@ export async function consolidateTask(
       evolution.takeOver(id, accessCount, lastAccessedAtMs);
     }
     for (const { id, reason } of decided.merged) evolution.move(id, 'task', 'archive', 'consolidate', reason);
-    for (const { edgeId, weight } of decided.strengthened) evolution.strengthen(edges, edgeId, weight);
-    const sessionId = nodes.find((node) => node.sessionId !== null)?.sessionId ?? null;
-    const summaryIds = decided.summaries.map((summary) => evolution.summarize(summary, 'session', sessionId));
+    const edgeOf = new Map(edges.map((edge) => [edge.id, edge]));
+    for (const { edgeId, weight } of decided.strengthened) {
+      evolution.strengthen(edgeOf.get(edgeId) as StoredEdge, weight);
+    }
+    await evolution.relink(
+      decided.relinked.map(({ edgeId, weight, memberIds }) => {
+        const { type, label, members } = edgeOf.get(edgeId) as StoredEdge;
+        const standIns = members.map((member, place) => ({ ...member, nodeId: memberIds[place] as string }));
+        return { type, label, weight, members: standIns };
+      }),
+    );
+    const summaryIds = decided.summaries.map((summary) => evolution.summarize(summary, 'session'));
     if (!dryRun) await evolution.apply();
     return {
       promotedIds: decided.promoted.map(({ id }) => id),
@@ -116,7 +126,7 @@ export async function promoteSession(
     for (const id of decided.promotedIds) {
       evolution.move(id, 'session', 'longterm', 'promote', `session ${sessionId} is over`);
     }
-    const summaryIds = decided.crystallized.map((summary) => evolution.summarize(summary, 'longterm', sessionId));
+    const summaryIds = decided.crystallized.map((summary) => evolution.summarize(summary, 'longterm'));
     if (!dryRun) await evolution.apply();
     return { promotedIds: decided.promotedIds, merged: [], strengthened: [], summaryIds: dryRun ? [] : summaryIds };
   });
@@ -138,7 +148,7 @@ export async function promoteNode(
     if ('refusal' in decided) {
       throw new GateFailure('integrity', [{ field: 'node_id', code: 'conflict', message: decided.refusal }]);
     }
-    const evolution = new EvolutionPlan(context, repoId, [node]);
+    const evolution = new EvolutionPlan(context, repoId, [node], spaceOf(node));
     evolution.move(id, decided.move.from, decided.move.to, 'promote', 'promoted by hand');
     if (!dryRun) await evolution.apply();
     return { promotedIds: [id], merged: [], strengthened: [], summaryIds: [] };
@@ -148,7 +158,8 @@ export async function promoteNode(
 async function edgesAround({ store }: Context, repoId: string, nodes: readonly StoredNode[]): Promise<StoredEdge[]> {
   const ids = nodes.map(({ id }) => id);
   const view = viewOf(repoId, { includeArchived: true });
-  return store.findEdgesAround(view, ids, { types: null, label: null, perNode: EDGES_PER_NODE_MAX });
+  const { found } = await store.findEdgesAround(view, ids, { types: null, label: null, perNode: EDGES_PER_NODE_MAX });
+  return found;
 }
 
 /** The summaries that there are in a tier, by the set of their sources. */
@@ -167,120 +178,6 @@ async function summariesIn(
   const nodes = await store.getNodes(viewOf(repoId, { includeArchived: true }), [...sources.keys()]);
   const inTier = nodes.filter((node) => node.tier === tier);
   return new Set(inTier.map(({ id }) => summaryKey(sources.get(id) as string[])));
-}
-
-/** Gathers the changes that a run of evolution comes to. */
-class EvolutionPlan {
-  readonly #changes: Change[] = [];
-  readonly #nodes: ReadonlyMap<string, StoredNode>;
-  readonly #atMs: number;
-
-  constructor(
-    private readonly context: Context,
-    private readonly repoId: string,
-    nodes: readonly StoredNode[],
-  ) {
-    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
-    this.#atMs = context.now();
-  }
-
-  move(nodeId: string, from: Tier, to: Tier, operation: 'consolidate' | 'promote' | 'decay', reasoning: string): void {
-    const { repoId } = this;
-    this.#changes.push(
-      { change: 'move_tier', nodeId, repoId, from, to, reason: reasoning, atMs: this.#atMs },
-      { change: 'record_evolution', operation, repoId, nodeIds: [nodeId], from, to, reasoning, atMs: this.#atMs },
-    );
-  }
-
-  takeOver(nodeId: string, accessCount: number, lastAccessedAtMs: number): void {
-    const count = accessCount - (this.#nodes.get(nodeId)?.accessCount ?? 0);
-    if (count > 0) {
-      this.#changes.push({ change: 'count_access', nodeId, count, lastAccessedAtMs, decayedAtMs: null });
-    }
-  }
-
-  /** What a contract keeps is not for others to weigh. */
-  strengthen(edges: readonly StoredEdge[], edgeId: string, weight: number): void {
-    const edge = edges.find(({ id }) => id === edgeId);
-    if (edge && !linkOf(edge.label)?.keeper) {
-      this.#changes.push({ change: 'patch_edge', edge, weight, atMs: this.#atMs });
-    }
-  }
-
-  decay(node: StoredNode, { confidence, archives, decayedAtMs }: Decay): void {
-    const { repoId } = this;
-    const reason = `unused since ${new Date(node.lastAccessedAtMs).toISOString()}`;
-    this.#changes.push(
-      {
-        change: 'patch_node',
-        nodeId: node.id,
-        repoId,
-        expectedRevision: node.revision,
-        fields: { confidence },
-        trigger: 'decay',
-        reason,
-        atMs: this.#atMs,
-      },
-      {
-        change: 'count_access',
-        nodeId: node.id,
-        count: 0,
-        lastAccessedAtMs: node.lastAccessedAtMs,
-        decayedAtMs,
-      },
-    );
-    if (archives) this.move(node.id, node.tier, 'archive', 'decay', reason);
-  }
-
-  /** A fact that says in short what its sources say, joined to each of them. */
-  summarize({ content, confidence, sourceIds }: Summary, tier: Tier, sessionId: string | null): string {
-    const id = this.context.newId();
-    const { repoId } = this;
-    this.#changes.push({
-      change: 'insert_concept',
-      terms: indexTerms(content),
-      concept: {
-        id,
-        form: 'concept',
-        kind: 'summary',
-        type: 'fact',
-        repoId,
-        scope: 'repo',
-        content,
-        confidence,
-        tier,
-        archivedAtMs: null,
-        archiveReason: null,
-        revision: 1,
-        createdAtMs: this.#atMs,
-        updatedAtMs: this.#atMs,
-        provenance: null,
-        metadata: { crystallized: tier === 'longterm', source_nodes: sourceIds, session_id: sessionId },
-        tags: [],
-        sessionId,
-        taskId: null,
-      },
-    });
-    for (const sourceId of sourceIds) {
-      this.#changes.push({
-        change: 'insert_edge',
-        id: this.context.newId(),
-        repoId,
-        type: LINKS[SUMMARIZES].type,
-        label: SUMMARIZES,
-        weight: LINKS[SUMMARIZES].weight,
-        origin: 'auto',
-        rationale: null,
-        members: membersOf(SUMMARIZES, [id, sourceId]),
-        atMs: this.#atMs,
-      });
-    }
-    return id;
-  }
-
-  async apply(): Promise<void> {
-    if (this.#changes.length > 0) await this.context.store.apply({ space: this.repoId, changes: this.#changes });
-  }
 }
 
 export interface DecaySettings {
@@ -360,14 +257,20 @@ async function decayPage(
 }
 
 export async function listEvolution(
-  { store }: Context,
+  context: Context,
   repoId: string,
   filter: EvolutionFilter,
   beforeSeq: number | null,
   limit: number,
 ): Promise<EvolutionPage> {
   refuseRepo(repoId);
-  return store.listEvolution(repoId, filter, beforeSeq, limit);
+  return context.store.listEvolution(await logOf(context, repoId, filter), filter, beforeSeq, limit);
+}
+
+/** What happens to a global node is in the log of all; of a node that is gone, the repo's log knows. */
+async function logOf(context: Context, repoId: string, { nodeId }: EvolutionFilter): Promise<SpaceName> {
+  const node = nodeId === null ? null : await findNode(context, repoId, nodeId);
+  return node ? spaceOf(node) : repoId;
 }
 
 export interface ConfidenceHistory {
@@ -381,6 +284,6 @@ const UPDATES_SHOWN_MAX = 500;
 export async function readConfidence(context: Context, repoId: string, id: string): Promise<ConfidenceHistory | null> {
   const node = await findNode(context, repoId, id);
   if (!node) return null;
-  const updates = await context.store.listConfidence(viewOf(repoId), id, UPDATES_SHOWN_MAX);
-  return { updates, drift: driftOf([...updates].reverse()) };
+  const { updates, initial, byTrigger } = await context.store.readConfidence(viewOf(repoId), id, UPDATES_SHOWN_MAX);
+  return { updates, drift: driftOf(initial, updates[0]?.newConfidence ?? null, byTrigger) };
 }

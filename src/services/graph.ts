@@ -2,7 +2,7 @@ import { type Direction, leads } from '../domain/edges.js';
 import type { Member } from '../domain/links.js';
 import { type View, viewOf } from '../domain/spaces.js';
 import type { EdgeType } from '../domain/vocabulary.js';
-import type { StoredEdge, StoredNode } from '../storage/port.js';
+import type { Found, StoredEdge, StoredNode } from '../storage/port.js';
 import type { Context } from './context.js';
 import { findNode } from './nodes.js';
 
@@ -19,7 +19,7 @@ export interface Reached extends Omit<Visit, 'id'> {
 }
 
 /** A node with more edges than this is a hub; only its newest lead on. */
-const EDGES_PER_NODE_MAX = 200;
+const EDGES_PER_NODE_MAX = 1_000;
 
 interface Step {
   readonly edge: StoredEdge;
@@ -28,11 +28,11 @@ interface Step {
 }
 
 /** The steps that lead from some nodes to others, nearest edges of each in a fixed order. */
-async function stepsFrom(context: Context, view: View, ids: readonly string[], ways: Ways): Promise<Step[]> {
+async function stepsFrom(context: Context, view: View, ids: readonly string[], ways: Ways): Promise<Found<Step>> {
   const { types, label } = ways;
   const edges = await context.store.findEdgesAround(view, ids, { types, label, perNode: EDGES_PER_NODE_MAX });
   const from = new Set(ids);
-  return edges
+  const found = edges.found
     .flatMap((edge) =>
       edge.members
         .filter(({ nodeId }) => from.has(nodeId))
@@ -41,6 +41,7 @@ async function stepsFrom(context: Context, view: View, ids: readonly string[], w
         ),
     )
     .sort((a, b) => b.edge.weight - a.edge.weight || compare(a.toId, b.toId) || compare(a.edge.id, b.edge.id));
+  return { found, isComplete: edges.isComplete };
 }
 
 const isStep = (start: Member, end: Member, { direction }: Ways): boolean =>
@@ -66,7 +67,7 @@ export async function readRelated(
   const start = await findNode(context, repoId, id);
   if (!start) return null;
   const view = viewOf(repoId);
-  const visits = await walk(context, view, id, ways, { hopsMax, nodesMax: limit, toId: null });
+  const { found: visits } = await walk(context, view, id, ways, { hopsMax, nodesMax: limit, toId: null });
   const nodes = await nodesOf(context, view, visits);
   return visits.flatMap(({ id: nodeId, ...way }) => {
     const node = nodes.get(nodeId);
@@ -102,27 +103,30 @@ interface WalkEnd {
 }
 
 /** Goes outwards step by step. The view is asked about everybody before the walk goes on from them. */
-async function walk(context: Context, view: View, startId: string, ways: Ways, end: WalkEnd): Promise<Visit[]> {
+async function walk(context: Context, view: View, startId: string, ways: Ways, end: WalkEnd): Promise<Found<Visit>> {
   const met = new Set([startId]);
   const visits: Visit[] = [];
+  let isComplete = true;
   let frontier = [startId];
   for (let hops = 1; hops <= end.hopsMax && frontier.length > 0; hops++) {
     const steps = new Map<string, Step>();
-    for (const step of await stepsFrom(context, view, frontier, ways)) {
+    const from = await stepsFrom(context, view, frontier, ways);
+    isComplete &&= from.isComplete;
+    for (const step of from.found) {
       if (!met.has(step.toId) && !steps.has(step.toId)) steps.set(step.toId, step);
     }
     const visible = await context.store.findVisible(view, [...steps.keys()]);
     frontier = [];
     for (const { toId, edge, fromId } of steps.values()) {
       if (!visible.has(toId)) continue;
-      if (visits.length >= end.nodesMax) return visits;
+      if (visits.length >= end.nodesMax) return { found: visits, isComplete: false };
       met.add(toId);
       frontier.push(toId);
       visits.push({ id: toId, hops, edge, fromId });
-      if (toId === end.toId) return visits;
+      if (toId === end.toId) return { found: visits, isComplete };
     }
   }
-  return visits;
+  return { found: visits, isComplete };
 }
 
 export interface Picture {
@@ -144,17 +148,17 @@ export async function readPicture(
   const start = await findNode(context, repoId, id);
   if (!start) return null;
   const view = viewOf(repoId);
-  // One more than there is room for tells whether that is all.
-  const visits = await walk(context, view, id, ways, { hopsMax, nodesMax, toId: null });
-  const nodes = [start, ...(await nodesOf(context, view, visits.slice(0, nodesMax - 1))).values()];
+  const visits = await walk(context, view, id, ways, { hopsMax, nodesMax: nodesMax - 1, toId: null });
+  const nodeOf = await nodesOf(context, view, visits.found);
+  const nodes = [start, ...visits.found.flatMap((visit) => nodeOf.get(visit.id) ?? [])];
   const shown = new Set(nodes.map((node) => node.id));
   const { types, label } = ways;
   const around = await context.store.findEdgesAround(view, [...shown], { types, label, perNode: EDGES_PER_NODE_MAX });
-  const edges = around.filter(({ members }) => members.filter(({ nodeId }) => shown.has(nodeId)).length > 1);
+  const edges = around.found.filter(({ members }) => members.filter(({ nodeId }) => shown.has(nodeId)).length > 1);
   return {
     nodes,
     edges: [...new Map(edges.map((edge) => [edge.id, edge])).values()],
-    isComplete: visits.length < nodesMax,
+    isComplete: visits.isComplete && around.isComplete,
   };
 }
 
@@ -180,7 +184,11 @@ export async function readPath(
   if (!from || !to) return null;
   if (from.id === to.id) return { nodes: [from], edges: [] };
   const view = viewOf(repoId);
-  const visits = await walk(context, view, from.id, ways, { hopsMax, nodesMax: PATH_NODES_MAX, toId: to.id });
+  const { found: visits } = await walk(context, view, from.id, ways, {
+    hopsMax,
+    nodesMax: PATH_NODES_MAX,
+    toId: to.id,
+  });
   const visitOf = new Map(visits.map((visit) => [visit.id, visit]));
   const back: Visit[] = [];
   for (let visit = visitOf.get(to.id); visit; visit = visitOf.get(visit.fromId)) back.push(visit);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../domain/changes.js';
 import { isIdOf } from '../domain/forms.js';
-import { LINKS } from '../domain/links.js';
+import { LINKS, linkOf } from '../domain/links.js';
 import { checkRepoId } from '../domain/rules.js';
 import { type View, viewOf } from '../domain/spaces.js';
 import { GateFailure } from '../domain/violations.js';
@@ -106,9 +106,7 @@ export async function readMemory(context: Context, repoId: string, id: string): 
   if (!memory) return null;
   const successors = await lastSuccessors(context.store, view, [id]);
   const votes = await context.store.sumVotes(view, [id]);
-  const labels = Object.keys(LINKS);
-  const found = await context.store.findEdges(view, [id], labels, EDGES_SHOWN_MAX + 1);
-  const edges = labels.flatMap((label) => found.filter((edge) => edge.label === label).slice(0, EDGES_SHOWN_MAX));
+  const { edges, isComplete } = await edgesOf(context, view, id);
   const evidence = await context.store.findEvidence(view, id, EVIDENCE_SHOWN_MAX + 1);
   return {
     memory,
@@ -116,9 +114,29 @@ export async function readMemory(context: Context, repoId: string, id: string): 
     supersededBy: successors.get(id) ?? null,
     evidenceRefs: evidence.slice(0, EVIDENCE_SHOWN_MAX),
     evidenceComplete: evidence.length <= EVIDENCE_SHOWN_MAX,
-    edges: edges.sort((a, b) => found.indexOf(a) - found.indexOf(b)),
-    edgesComplete: edges.length === found.length,
+    edges,
+    edgesComplete: isComplete,
     voteSum: votes.get(id) ?? { count: 0, mean: 0 },
     votes: await context.store.findVotes(view, id, VOTES_SHOWN_MAX),
   };
 }
+
+/** The newest edges of each known label, and the newest of all that say something else. */
+async function edgesOf(
+  { store }: Context,
+  view: View,
+  id: string,
+): Promise<{ edges: StoredEdge[]; isComplete: boolean }> {
+  const labels = Object.keys(LINKS);
+  const perNode = EDGES_SHOWN_MAX + 1;
+  const known = await store.findEdges(view, [id], labels, perNode);
+  const around = await store.findEdgesAround(view, [id], { types: null, label: null, perNode });
+  const others = around.found.filter(({ label }) => linkOf(label) === null);
+  const sorts = [...labels.map((label) => known.filter((edge) => edge.label === label)), others];
+  return {
+    edges: sorts.flatMap((sort) => sort.slice(0, EDGES_SHOWN_MAX)).sort(newestFirst),
+    isComplete: sorts.every((sort) => sort.length <= EDGES_SHOWN_MAX),
+  };
+}
+
+const newestFirst = (a: StoredEdge, b: StoredEdge): number => b.createdAtMs - a.createdAtMs || b.seq - a.seq;

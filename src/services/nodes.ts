@@ -1,4 +1,4 @@
-import type { Change } from '../domain/changes.js';
+import type { Change, ExpectedRevision } from '../domain/changes.js';
 import { type ConceptDraft, checkMutable, checkNodeFields, type NodePatch } from '../domain/concepts.js';
 import { isIdOf } from '../domain/forms.js';
 import type { Concept } from '../domain/node.js';
@@ -28,7 +28,7 @@ const refuse = (violations: readonly Violation[]): void => {
   if (violations.length > 0) throw new GateFailure('semantic', violations);
 };
 
-const spaceOf = (node: Pick<StoredNode, 'scope' | 'repoId'>): SpaceName =>
+export const spaceOf = (node: Pick<StoredNode, 'scope' | 'repoId'>): SpaceName =>
   node.scope === 'global' ? GLOBAL_SPACE : node.repoId;
 
 export async function createNode(context: Context, repoId: string, draft: ConceptDraft): Promise<StoredNode> {
@@ -39,7 +39,7 @@ export async function createNode(context: Context, repoId: string, draft: Concep
   return (await findNode(context, repoId, concept.id)) as StoredNode;
 }
 
-function toConcept(context: Context, repoId: string, { subtype, ...draft }: ConceptDraft): Concept {
+export function toConcept(context: Context, repoId: string, { subtype, ...draft }: ConceptDraft): Concept {
   const nowMs = context.now();
   return {
     ...draft,
@@ -94,18 +94,18 @@ export function patchNode(
   repoId: string,
   id: string,
   patch: NodePatch,
-  expectedRevision: number | null,
+  expectedRevision: ExpectedRevision,
 ): Promise<StoredNode | null> {
   refuse(checkNodeFields(patch));
   return changeNode(context, repoId, id, (node) => {
     expectRevision(node, expectedRevision);
     const violations = checkMutable(node.form, patch);
     if (violations.length > 0) throw new GateFailure('integrity', violations);
-    return patchChanges(context, repoId, node, patch);
+    return patchChanges(context, repoId, node, patch, expectedRevision);
   });
 }
 
-function expectRevision(node: StoredNode, expected: number | null): void {
+function expectRevision(node: StoredNode, expected: ExpectedRevision): void {
   if (expected !== null && expected !== node.revision) throw new RevisionMismatch(node.id, node.revision);
 }
 
@@ -114,6 +114,7 @@ function patchChanges(
   repoId: string,
   node: StoredNode,
   { tier, subtype, ...patch }: NodePatch,
+  expectedRevision: ExpectedRevision,
 ): Change[] {
   const fields = {
     ...patch,
@@ -127,7 +128,7 @@ function patchChanges(
       change: 'patch_node',
       nodeId: node.id,
       repoId,
-      expectedRevision: node.revision,
+      expectedRevision,
       fields,
       trigger: 'manual',
       reason: null,
@@ -135,15 +136,23 @@ function patchChanges(
     });
   }
   if (tier !== undefined && tier !== node.tier) {
-    changes.push(moveOf(context, repoId, node, { from: node.tier, to: tier }));
+    const expected = changes.length === 0 ? expectedRevision : null;
+    changes.push(moveOf(context, repoId, node, { from: node.tier, to: tier }, expected));
   }
   return changes;
 }
 
-const moveOf = (context: Context, repoId: string, node: StoredNode, move: TierMove): Change => ({
+const moveOf = (
+  context: Context,
+  repoId: string,
+  node: StoredNode,
+  move: TierMove,
+  expectedRevision: ExpectedRevision,
+): Change => ({
   change: 'move_tier',
   nodeId: node.id,
   repoId,
+  expectedRevision,
   ...move,
   reason: null,
   atMs: context.now(),
@@ -153,40 +162,45 @@ export const archiveNode = (
   context: Context,
   repoId: string,
   id: string,
-  expectedRevision: number | null,
+  expectedRevision: ExpectedRevision,
 ): Promise<StoredNode | null> =>
   changeNode(context, repoId, id, (node) => {
     expectRevision(node, expectedRevision);
     const move = archiveFrom(node.tier);
-    return move ? [moveOf(context, repoId, node, move)] : [];
+    return move ? [moveOf(context, repoId, node, move, expectedRevision)] : [];
   });
 
+/** Time did not wear on a node while it was in the archive: its days are counted from now on. */
 export const restoreNode = (context: Context, repoId: string, id: string): Promise<StoredNode | null> =>
   changeNode(context, repoId, id, (node) => {
     const move = restoreTo(node.tier, node.archivedFrom ?? node.tier);
-    return move ? [moveOf(context, repoId, node, move)] : [];
+    if (!move) return [];
+    const { lastAccessedAtMs } = node;
+    return [
+      moveOf(context, repoId, node, move, null),
+      { change: 'count_access', nodeId: id, count: 0, lastAccessedAtMs, decayedAtMs: context.now() },
+    ];
   });
 
 /** Removes a node for good; false when there is none. */
-export async function purgeNode(
+export const purgeNode = (
   context: Context,
   repoId: string,
   id: string,
-  expectedRevision: number | null,
-): Promise<boolean> {
-  const node = await findNode(context, repoId, id);
-  if (!node) return false;
-  expectRevision(node, expectedRevision);
-  if (node.form === 'memory') {
-    const message = 'is a memory, which is archived and never removed; leave permanent out';
-    throw new GateFailure('integrity', [{ field: 'permanent', code: 'conflict', message }]);
-  }
-  await context.store.apply({
-    space: spaceOf(node),
-    changes: [{ change: 'purge_node', nodeId: id, repoId, atMs: context.now() }],
+  expectedRevision: ExpectedRevision,
+): Promise<boolean> =>
+  retrying(async () => {
+    const node = await findNode(context, repoId, id);
+    if (!node) return false;
+    expectRevision(node, expectedRevision);
+    if (node.form === 'memory') {
+      const message = 'is a memory, which is archived and never removed; leave permanent out';
+      throw new GateFailure('integrity', [{ field: 'permanent', code: 'conflict', message }]);
+    }
+    const change: Change = { change: 'purge_node', nodeId: id, repoId, expectedRevision, atMs: context.now() };
+    await context.store.apply({ space: spaceOf(node), changes: [change] });
+    return true;
   });
-  return true;
-}
 
 export interface NodePage {
   readonly nodes: readonly StoredNode[];

@@ -67,8 +67,8 @@ export interface Store {
   getEdge(view: View, id: string): Promise<StoredEdge | null>;
   /** The space's edges that fit, by type, label and age, from the first after `after`. */
   listEdges(space: SpaceName, filter: EdgeFilter, after: EdgePlace | null, limit: number): Promise<StoredEdge[]>;
-  /** The edges that touch the nodes, with all their members. */
-  findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Promise<StoredEdge[]>;
+  /** The edges that touch the nodes, with all their members; of a hub the newest, and of very many as many as an answer can use. */
+  findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Promise<Found<StoredEdge>>;
   /** What happened in the space, newest first. At most a few thousand lines are looked through at once; `next` says where to go on. */
   listEvolution(
     space: SpaceName,
@@ -76,8 +76,8 @@ export interface Store {
     beforeSeq: number | null,
     limit: number,
   ): Promise<EvolutionPage>;
-  /** The changes of a node's confidence, newest first. */
-  listConfidence(view: View, nodeId: string, limit: number): Promise<ConfidenceUpdate[]>;
+  /** The newest changes of a node's confidence, newest first, and what all of them come to. */
+  readConfidence(view: View, nodeId: string, limit: number): Promise<ConfidenceRecord>;
   /** The best matches among the nodes that the view shows and the filter lets through, best first, with a score above 0. */
   searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number): Promise<NodeMatch[]>;
   /**
@@ -196,6 +196,13 @@ export interface ConfidenceUpdate {
   readonly newConfidence: number;
   readonly trigger: ConfidenceTrigger;
   readonly atMs: number;
+}
+
+export interface ConfidenceRecord {
+  readonly updates: readonly ConfidenceUpdate[];
+  /** How sure the node was before the first change; null when there was none. */
+  readonly initial: number | null;
+  readonly byTrigger: Partial<Readonly<Record<ConfidenceTrigger, number>>>;
 }
 
 /** Where in a list of nodes somebody stands. */

@@ -146,6 +146,11 @@ export const FULL_BODIES: readonly FullBody[] = [
     body: { factor: 0.9, min_confidence: 0.2, dry_run: true },
   },
   {
+    path: '/repl?repo_id=acme%2Fshop',
+    name: 'repl',
+    body: { code: 'memory_query("redis")', session_id: 's1', dry_run: true },
+  },
+  {
     path: '/memory/read',
     name: 'read',
     body: readBody('which port does Redis need?', {

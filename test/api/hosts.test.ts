@@ -8,9 +8,11 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import { buildLogger } from '../../src/logging.js';
+import { openSandbox } from '../../src/sandbox/open.js';
 import { openStore } from '../../src/storage/open.js';
 import { writeBody } from '../support/requests.js';
 import { Clock, countingIds } from '../support/service.js';
+import { WORKER_FILE } from '../support/worker.js';
 import { expectRefusal } from './bad-input-replies.js';
 
 /** Under which names the service may be asked: a web page that lets its own name lead here gets nothing. */
@@ -25,7 +27,13 @@ async function serve(settings: Record<string, string>): Promise<FastifyInstance>
   const directory = mkdtempSync(join(tmpdir(), 'loci-test-'));
   const config = readConfig({ RLM_MEMORY_DB: join(directory, 'memory.db'), LOG_LEVEL: 'silent', ...settings });
   const { now } = new Clock();
-  const context = { store: openStore(config, now), now, newId: countingIds(), evidenceKinds: config.evidenceKinds };
+  const context = {
+    store: openStore(config, now),
+    now,
+    newId: countingIds(),
+    evidenceKinds: config.evidenceKinds,
+    sandbox: openSandbox(WORKER_FILE),
+  };
   const app = await buildApp(context, buildLogger(config.logLevel), config);
   await app.ready();
   stops.push(async () => {

@@ -7,10 +7,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import { buildLogger } from '../../src/logging.js';
+import { openSandbox } from '../../src/sandbox/open.js';
 import { openStore } from '../../src/storage/open.js';
 import type { Store } from '../../src/storage/port.js';
 import { readBody, updateBody, writeBody } from '../support/requests.js';
 import { Clock, countingIds } from '../support/service.js';
+import { WORKER_FILE } from '../support/worker.js';
 
 /** What the log tells, and what it keeps to itself. The most talkative level is used, because it says everything there is. */
 
@@ -42,7 +44,13 @@ beforeAll(async () => {
   store = openStore(config, clock.now);
   const logger = buildLogger(config.logLevel);
   lines = listenTo(logger);
-  const context = { store, now: clock.now, newId: countingIds(), evidenceKinds: config.evidenceKinds };
+  const context = {
+    store,
+    now: clock.now,
+    newId: countingIds(),
+    evidenceKinds: config.evidenceKinds,
+    sandbox: openSandbox(WORKER_FILE),
+  };
   app = await buildApp(context, logger);
   await app.ready();
   http = supertest(app.server);

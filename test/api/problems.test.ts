@@ -102,6 +102,8 @@ const CAUSES: Readonly<Partial<Record<ProblemCode, () => Promise<Reply>>>> = {
     await post('/memory/write', writeBody({ text: 'once' }), { 'idempotency-key': 'k' });
     return post('/memory/write', writeBody({ text: 'twice' }), { 'idempotency-key': 'k' });
   },
+  snippet_failed: () => post('/repl', { code: 'memory_add_fact(7)' }),
+  snippet_limit: () => post('/repl', { code: 'for (;;) {}' }),
   header_fields_too_large: () => send(service, 'GET', '/stats', { 'x-padding': 'x'.repeat(20_000) }),
 };
 

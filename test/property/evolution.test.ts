@@ -25,6 +25,7 @@ const anyFields = fc.record({
     fc.constantFrom('x', ' X\n', 'y', 'z', '', '  '),
     fc.string({ unit: 'grapheme', maxLength: 250, size: 'max' }),
   ),
+  sessionId: fc.constantFrom(null, 's', 's', 't'),
   confidence: anyConfidence,
   accessCount: fc.nat(12),
   lastAccessedAtMs: fc.nat(3).map((days) => START_MS + days * DAY_MS),
@@ -52,7 +53,7 @@ const anySession = numbered(
 const anyEdges: fc.Arbitrary<EvolvingEdge[]> = fc
   .array(
     fc.record({
-      label: fc.constantFrom(null, 'related_to', 'related_to', SUMMARIZES),
+      label: fc.constantFrom('', 'related_to', 'related_to', SUMMARIZES),
       weight: fc.double({ min: 0, max: 20, noNaN: true }),
       memberIds: fc.array(
         fc.nat(12).map((number) => `n${number}`),
@@ -163,8 +164,8 @@ test('running whenever it suits leaves what a single run at the end leaves, in s
 
 // Consolidation
 
-const said = ({ form, type, content }: EvolvingNode): string =>
-  JSON.stringify([form, type, content.trim().toLowerCase()]);
+const said = ({ form, type, sessionId, content }: EvolvingNode): string =>
+  JSON.stringify([form, type, sessionId, content.trim().toLowerCase()]);
 
 test('consolidation loses nothing: each task node moves up or names a node that moved up and says the same', () => {
   fc.assert(
@@ -243,7 +244,7 @@ test('what was consolidated is not consolidated again', () => {
       ]);
       const after = nodes.map((node) => ({ ...node, tier: tiers.get(node.id) ?? node.tier }));
       const again = consolidate(after, edges);
-      expect(again).toEqual({ promoted: [], merged: [], strengthened: [], summaries: [] });
+      expect(again).toEqual({ promoted: [], merged: [], strengthened: [], relinked: [], summaries: [] });
     }),
     RUN,
   );

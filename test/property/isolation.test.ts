@@ -91,10 +91,24 @@ class World {
     );
     const memory: Written = { id, side, kind, scope, name, archived: false };
     this.written.push(memory);
+    await this.#noteBeside(side, id);
     if (afterwards === 'archive') await this.#archive(memory);
     if (afterwards === 'vote')
       await this.#vote(memory, pick(this.visibleFrom(side).filter((other) => other.kind === 'problem')));
     if (afterwards === 'replace') await this.#replace(side, target);
+  }
+
+  /** A node of the repo's own that says something about the memory, which may be global. */
+  async #noteBeside(side: 0 | 1, memoryId: string): Promise<void> {
+    const place = { repo_id: this.repoIds[side] };
+    const content = `note ${this.markers[side]} ${this.words[0]}`;
+    const { body } = await service.http.post('/nodes').query(place).send({ type: 'fact', content }).expect(201);
+    const members = [
+      { node_id: body.id, role: 'subject' },
+      { node_id: memoryId, role: 'object' },
+    ];
+    const edge = { type: 'relation', label: this.markers[side], members };
+    await service.http.post('/edges').query(place).send(edge).expect(201);
   }
 
   async #update(side: 0 | 1, id: string, update: object, statuses = [200]): Promise<void> {
@@ -153,10 +167,30 @@ async function everythingSeenFrom(world: World, side: 0 | 1): Promise<string[]> 
     }
   }
   for (const memory of world.visibleFrom(side)) {
-    for (const path of [`/memory/${memory.id}`, `/memory/${memory.id}/chain`]) {
+    for (const path of [
+      `/memory/${memory.id}`,
+      `/memory/${memory.id}/chain`,
+      `/nodes/${memory.id}`,
+      `/nodes/${memory.id}/related?hops=3`,
+      `/nodes/${memory.id}/confidence`,
+      `/graph?node=${memory.id}&hops=3`,
+      `/edges?node=${memory.id}`,
+      `/edges?node=${memory.id}&scope=global`,
+      `/evolution?node=${memory.id}`,
+    ]) {
       answers.push((await service.http.get(path).query({ repo_id: repoId })).text);
     }
   }
+  const lists = ['/nodes', '/nodes?scope=global', '/nodes?include_archived=true', '/edges', '/edges?scope=global'];
+  for (const path of [...lists, '/evolution?limit=500']) {
+    answers.push((await service.http.get(path).query({ repo_id: repoId }).expect(200)).text);
+  }
+  for (const match of ['any', 'prefix']) {
+    const body = { query: `note ${world.words[0]}`, match, include_archived: true, limit: 100 };
+    answers.push((await service.http.post('/nodes/search').query({ repo_id: repoId }).send(body).expect(200)).text);
+  }
+  const code = `[memory_query("note ${world.words.join(' ')}", 100), memory_get_context(100), memory_read("${world.words[0]}", 100)]`;
+  answers.push((await service.http.post('/repl').query({ repo_id: repoId }).send({ code }).expect(200)).text);
   answers.push((await service.http.get('/stats').query({ repo_id: repoId }).expect(200)).text);
   answers.push((await service.http.get('/repos').query({ limit: 100 }).expect(200)).text);
   return answers;
@@ -192,6 +226,12 @@ test('whatever two repos write, link, vote and archive, neither sees anything of
 async function expectOutOfReach(repoId: string, { id }: Written): Promise<void> {
   await service.http.get(`/memory/${id}`).query({ repo_id: repoId }).expect(404);
   await service.http.get(`/memory/${id}/chain`).query({ repo_id: repoId }).expect(404);
+  for (const path of [`/nodes/${id}`, `/nodes/${id}/related`, `/nodes/${id}/confidence`, `/graph?node=${id}`]) {
+    await service.http.get(path).query({ repo_id: repoId }).expect(404);
+  }
+  const edge = { type: 'relation', members: [{ node_id: id, role: 'subject' }] };
+  await service.http.post('/edges').query({ repo_id: repoId }).send(edge).expect(404);
+  await service.http.delete(`/nodes/${id}`).query({ repo_id: repoId }).expect(404);
   const writes = [
     { text: 'Reaches out', links: { related_memory_ids: [id] } },
     { text: 'Reaches out', kind: 'solution', links: { problem_id: id } },

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import { atomicity } from './conformance/atomicity.js';
 import { concurrency } from './conformance/concurrency.js';
+import { edges } from './conformance/edges.js';
 import { evidence } from './conformance/evidence.js';
 import { lifetime } from './conformance/lifetime.js';
 import { links } from './conformance/links.js';
 import { memories } from './conformance/memories.js';
 import { model } from './conformance/model.js';
+import { nodes } from './conformance/nodes.js';
 import { replacements } from './conformance/replacements.js';
 import { replies } from './conformance/replies.js';
 import { repos } from './conformance/repos.js';
@@ -19,6 +21,8 @@ const PARTS = {
   memories,
   search,
   links,
+  nodes,
+  edges,
   replacements,
   votes,
   evidence,

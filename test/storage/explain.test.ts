@@ -143,7 +143,7 @@ describe('no statement that a store runs while everything is done once reads a w
     await store.searchNodes(view, { match: 'prefix', terms: [], beginnings: ['re'] }, ANYWHERE, 5);
     for (const nodeId of [null, idOf(1)])
       await store.listEvolution(REPO, { nodeId, operation: null, sinceMs: null, beforeMs: null }, null, 5);
-    await store.listConfidence(view, idOf(30), 5);
+    await store.readConfidence(view, idOf(30), 5);
     await store.getEdge(view, idOf(9));
     for (const filter of [
       { type: null, label: null },

@@ -13,6 +13,7 @@ export const concept = (id: string, fields: Partial<EvolvingNode> = {}): Evolvin
   accessCount: 0,
   lastAccessedAtMs: START_MS,
   createdAtMs: START_MS,
+  sessionId: null,
   decayedAtMs: null,
   ...fields,
 });

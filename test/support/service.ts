@@ -6,8 +6,10 @@ import supertest from 'supertest';
 import { buildApp } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import { buildLogger } from '../../src/logging.js';
+import { openSandbox } from '../../src/sandbox/open.js';
 import { openStore } from '../../src/storage/open.js';
 import type { Store } from '../../src/storage/port.js';
+import { WORKER_FILE } from './worker.js';
 
 /** A clock that stands still until it is moved, and ids that count up: what a test did is what the service saw. */
 export class Clock {
@@ -46,7 +48,13 @@ export async function startService(environment: Record<string, string> = {}): Pr
   const config = readConfig({ RLM_MEMORY_DB: file, LOG_LEVEL: 'silent', ...environment });
   const clock = new Clock();
   const store = openStore(config, clock.now);
-  const context = { store, now: clock.now, newId: countingIds(), evidenceKinds: config.evidenceKinds };
+  const context = {
+    store,
+    now: clock.now,
+    newId: countingIds(),
+    evidenceKinds: config.evidenceKinds,
+    sandbox: openSandbox(WORKER_FILE),
+  };
   const app = await buildApp(context, buildLogger(config.logLevel), config);
   await app.ready();
   return {

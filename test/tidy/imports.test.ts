@@ -83,9 +83,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   services: {
     files: /^src\/services\//,
-    values: /^src\/(domain\/|services\/|storage\/port\.ts)/,
+    values: /^src\/(domain\/|services\/|sandbox\/|storage\/port\.ts)/,
     types: NOTHING,
     packages: /^(?!fastify|@fastify|typebox|drizzle-orm|better-sqlite3)/,
+  },
+  sandbox: {
+    files: /^src\/sandbox\//,
+    values: /^src\/sandbox\//,
+    types: NOTHING,
+    packages: /^(node:|quickjs-emscripten-core$|@jitl\/quickjs-wasmfile-release-sync$)/,
   },
   routes: {
     files: /^src\/routes\//,
@@ -113,7 +119,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: NOTHING,
   },
   errors: { files: /^src\/errors\.ts$/, values: NOTHING, types: NOTHING, packages: NOTHING },
-  top: { files: /^src\/(server|app|config|logging|version)\.ts$/, values: ANY, types: ANY, packages: ANY },
+  top: {
+    files: /^src\/((server|app|config|logging|version|prompt)\.ts$|prompt\/)/,
+    values: ANY,
+    types: ANY,
+    packages: ANY,
+  },
 };
 
 const allowed = (layer: Layer, { target, isPackage, isTypeOnly }: Import): boolean =>

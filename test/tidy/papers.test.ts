@@ -66,6 +66,10 @@ describe('README.md', () => {
   });
 });
 
+const TEST_SOURCES = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts') && !file.startsWith('tidy'))
+  .map((file) => read(join('test', file)));
+
 const PAPERS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...papersUnder('docs')];
 
 function papersUnder(folder: string): string[] {
@@ -104,6 +108,13 @@ describe('docs/requirements.md', () => {
     const places = /`[\w./-]+\.\w+`|\bopen\b/;
     const wanting = rows().filter(([, file, proof]) => !places.test(file ?? '') || !places.test(proof ?? ''));
     expect(wanting).toEqual([]);
+  });
+
+  const SPEC_LINES = Array.from({ length: 38 }, (_, index) => `SPEC-02.${String(index + 1).padStart(2, '0')}`);
+
+  test.each(SPEC_LINES)('%s has a row, and a test that is named after it', (line) => {
+    expect(rows().filter(([first]) => first?.startsWith(`${line} `))).toHaveLength(1);
+    expect(TEST_SOURCES.some((source) => source.includes(`${line} `) || source.includes(`${line}:`))).toBe(true);
   });
 
   test('names a test, not a source, as the proof', () => {

@@ -6,7 +6,7 @@ import { TIERS } from '../../src/domain/vocabulary.js';
 import { concept, edgeOf } from '../support/evolving.js';
 import { START_MS } from '../support/plans.js';
 
-const NOTHING = { promoted: [], merged: [], strengthened: [], summaries: [] };
+const NOTHING = { promoted: [], merged: [], strengthened: [], relinked: [], summaries: [] };
 
 const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
@@ -129,6 +129,35 @@ describe('edges', () => {
   });
 });
 
+describe('an edge of a twin that goes', () => {
+  const nodes = [
+    concept('kept', { content: 'x', confidence: 0.9 }),
+    concept('twin', { content: 'x', accessCount: 5 }),
+    concept('other', { content: 'y' }),
+  ];
+
+  test('is drawn again from who is kept, as strong as it has become', () => {
+    const { relinked } = consolidate(nodes, [edgeOf('e', ['other', 'twin'])]);
+    expect(relinked).toEqual([{ edgeId: 'e', weight: 1.5, memberIds: ['other', 'kept'] }]);
+  });
+
+  test.each([
+    ['does not touch a twin', edgeOf('e', ['other', 'kept'])],
+    ['joins twins', edgeOf('e', ['kept', 'twin'])],
+    ['is a summary’s', edgeOf('e', ['other', 'twin'], { label: 'summarizes' })],
+  ])('is not, where it %s', (_, edge) => {
+    expect(consolidate(nodes, [edge]).relinked).toEqual([]);
+  });
+});
+
+test('what two sessions noted is neither merged nor summed up together', () => {
+  const nodes = ['s', 's', 't'].map((sessionId, index) =>
+    concept(`n${index}`, { sessionId, kind: 'goal', content: index === 1 ? 'y' : 'x' }),
+  );
+  const { promoted, merged, summaries } = consolidate(nodes, []);
+  expect([promoted.length, merged, summaries]).toEqual([3, [], []]);
+});
+
 describe('summaries', () => {
   const goals = (count: number, fields: Partial<EvolvingNode> = {}): EvolvingNode[] =>
     Array.from({ length: count }, (_, index) =>
@@ -142,7 +171,7 @@ describe('summaries', () => {
       concept('c', { kind: 'option', content: 'Leave it.' }),
     ];
     expect(consolidate(nodes, []).summaries).toEqual([
-      { content: '- Ship it.\n- Test it.', confidence: 0.75, sourceIds: ['a', 'b'] },
+      { content: '- Ship it.\n- Test it.', confidence: 0.75, sessionId: null, sourceIds: ['a', 'b'] },
     ]);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DAY_MS, type DecaySettings, decayOf } from '../../src/domain/decay.js';
 import { driftOf } from '../../src/domain/drift.js';
 import type { EvolvingNode } from '../../src/domain/evolution.js';
-import { CONFIDENCE_TRIGGERS, TIERS } from '../../src/domain/vocabulary.js';
+import { TIERS } from '../../src/domain/vocabulary.js';
 import { concept } from '../support/evolving.js';
 import { START_MS } from '../support/plans.js';
 
@@ -77,7 +77,7 @@ test('running it late keeps the hours of the day that is not over', () => {
 });
 
 test('a history without updates has nothing to report', () => {
-  expect(driftOf([])).toEqual({
+  expect(driftOf(null, null, {})).toEqual({
     total: 0,
     initial: null,
     current: null,
@@ -86,27 +86,16 @@ test('a history without updates has nothing to report', () => {
   });
 });
 
-test('drift is from the first confidence to the last, whatever lies between and in whichever order it comes', () => {
-  const update = (oldConfidence: number, newConfidence: number, trigger: 'outcome' | 'decay', atMs: number) =>
-    ({ oldConfidence, newConfidence, trigger, atMs }) as const;
-  const oldestFirst = [update(0.5, 0.75, 'outcome', 1), update(0.75, 0, 'decay', 2), update(0, 0.25, 'outcome', 3)];
-  const report = {
+test('drift is from the first confidence to the last, by so many changes of each sort', () => {
+  expect(driftOf(0.5, 0.25, { outcome: 2, decay: 1 })).toEqual({
     total: 3,
     initial: 0.5,
     current: 0.25,
     drift: -0.25,
     byTrigger: { outcome: 2, decay: 1, consolidation: 0, manual: 0 },
-  };
-  expect(driftOf(oldestFirst)).toEqual(report);
-  expect(driftOf(oldestFirst.toReversed())).toEqual(report);
+  });
 });
 
 test('an initial confidence of 0 is not mistaken for none', () => {
-  const updates = [{ oldConfidence: 0, newConfidence: 0.5, trigger: 'manual', atMs: 1 }] as const;
-  expect(driftOf(updates)).toMatchObject({ initial: 0, current: 0.5, drift: 0.5 });
-});
-
-test.each(CONFIDENCE_TRIGGERS)('an update by %s is counted as such', (trigger) => {
-  const { byTrigger } = driftOf([{ oldConfidence: 1, newConfidence: 1, trigger, atMs: 1 }]);
-  expect(Object.entries(byTrigger).filter(([, count]) => count > 0)).toEqual([[trigger, 1]]);
+  expect(driftOf(0, 0.5, { manual: 1 })).toMatchObject({ initial: 0, current: 0.5, drift: 0.5 });
 });

@@ -93,7 +93,7 @@ describe('crystallising', () => {
 
   test('makes one fact of three that are joined, as sure as the surest', () => {
     expect(promote(nodes, chain('c', 'a', 'b')).crystallized).toEqual([
-      { content: 'Summary: fact a; fact b; fact c', confidence: 0.95, sourceIds: ['a', 'b', 'c'] },
+      { content: 'Summary: fact a; fact b; fact c', confidence: 0.95, sessionId: null, sourceIds: ['a', 'b', 'c'] },
     ]);
   });
 

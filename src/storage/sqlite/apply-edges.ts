@@ -2,12 +2,13 @@ import type { PatchEdge, RemoveEdge, StandingEdge } from '../../domain/changes.j
 import { edgeKey } from '../../domain/links.js';
 import { ApplyConflict } from '../port.js';
 import type { Application } from './apply.js';
+import { EDGES_BY_SEQ, type EdgeMemberRow, toEdges } from './edges.js';
 
 /** What a plan may do to edges that stand. */
 
-export function patchEdge(application: Application, { edge, weight, label, atMs }: PatchEdge): void {
+export function patchEdge(application: Application, { edge, expectedWeight, weight, label, atMs }: PatchEdge): void {
   const { connection } = application;
-  const seq = edgeSeq(application, edge);
+  const seq = edgeSeq(application, edge, expectedWeight);
   if (weight !== undefined) connection.run('UPDATE hyperedges SET weight = ? WHERE seq = ?', weight, seq);
   if (label !== undefined && label !== edge.label) {
     const key = edgeKey(label, edge.members, edge.type);
@@ -24,9 +25,23 @@ export function removeEdge(application: Application, { edge, atMs }: RemoveEdge)
   application.connection.run('DELETE FROM hyperedges WHERE seq = ?', seq);
 }
 
+/** An edge that lost a member says something else; where another says that already, it goes. */
+export function rekeyEdge({ connection }: Application, seq: number): void {
+  const [edge] = toEdges(connection.all<EdgeMemberRow>(EDGES_BY_SEQ, JSON.stringify([seq])));
+  if (!edge) return;
+  const key = edgeKey(edge.label, edge.members, edge.type);
+  const { changes } = connection.run('UPDATE OR IGNORE hyperedges SET key = ? WHERE seq = ?', key, seq);
+  if (changes === 0) connection.run('DELETE FROM hyperedges WHERE seq = ?', seq);
+}
+
 /** The label is asked for again: an edge that says something else by now is another one. */
-function edgeSeq({ connection }: Application, { id, label }: StandingEdge): number {
-  const row = connection.get<{ seq: number }>('SELECT seq FROM hyperedges WHERE id = ? AND label = ?', id, label);
+function edgeSeq({ connection }: Application, { id, label }: StandingEdge, weight: number | null = null): number {
+  const row = connection.get<{ seq: number }>(
+    'SELECT seq FROM hyperedges WHERE id = ? AND label = ? AND weight = ifnull(?, weight)',
+    id,
+    label,
+    weight,
+  );
   if (!row) throw new ApplyConflict('edge_missing', id);
   return row.seq;
 }

@@ -1,6 +1,7 @@
 import type { CountAccess, InsertConcept, PatchNode, PurgeNode } from '../../domain/changes.js';
 import { ApplyConflict } from '../port.js';
 import type { Application } from './apply.js';
+import { rekeyEdge } from './apply-edges.js';
 import { searchTermsOf } from './search.js';
 
 /** What a plan may do to the nodes of forms that change. */
@@ -25,7 +26,7 @@ export function patchNode(application: Application, change: PatchNode): void {
   const { connection } = application;
   const { nodeId, expectedRevision, fields, atMs } = change;
   const before = connection.get<{ seq: number; confidence: number | null }>(
-    'SELECT seq, confidence FROM nodes WHERE id = ? AND revision = ?',
+    'SELECT seq, confidence FROM nodes WHERE id = ? AND revision = ifnull(?, revision)',
     nodeId,
     expectedRevision,
   );
@@ -79,16 +80,29 @@ export const EDGES_THAT_GO = `
   SELECT m.edge_seq FROM membership m WHERE m.node_seq = ?
   AND (SELECT count(*) FROM membership other WHERE other.edge_seq = m.edge_seq AND other.node_seq <> m.node_seq) < 2`;
 
-export function purgeNode(application: Application, { nodeId, repoId, atMs }: PurgeNode): void {
+export const EDGES_OF_NODE = 'SELECT DISTINCT edge_seq FROM membership WHERE node_seq = ?';
+
+const KEEP_LOG_OF_NODE = `
+  INSERT INTO purged_nodes (node_id, log_seq) SELECT ?, log_seq FROM evolution_nodes WHERE node_seq = ?`;
+
+export function purgeNode(application: Application, change: PurgeNode): void {
   const { connection } = application;
-  const node = connection.get<{ seq: number; tier: string }>('SELECT seq, tier FROM nodes WHERE id = ?', nodeId);
+  const { nodeId, repoId, expectedRevision, atMs } = change;
+  const node = connection.get<{ seq: number; tier: string }>(
+    'SELECT seq, tier FROM nodes WHERE id = ? AND revision = ifnull(?, revision)',
+    nodeId,
+    expectedRevision ?? null,
+  );
   if (!node) throw new ApplyConflict('node_missing', nodeId);
   for (const [edgeSeq] of connection.rows<[number]>(EDGES_THAT_GO, node.seq)) {
     connection.run('DELETE FROM hyperedges WHERE seq = ?', edgeSeq);
   }
+  const edges = connection.rows<[number]>(EDGES_OF_NODE, node.seq);
   // Logged before it goes: the line keeps the id, and the node that it points at may then vanish.
   application.log('purge', repoId, atMs, [{ id: nodeId, seq: node.seq }], null, node.tier, null);
+  connection.run(KEEP_LOG_OF_NODE, nodeId, node.seq);
   connection.run('DELETE FROM nodes WHERE seq = ?', node.seq);
+  for (const [edgeSeq] of edges) rekeyEdge(application, edgeSeq);
 }
 
 const TAKE_OVER_ACCESS = `

@@ -261,11 +261,11 @@ export class Application {
     }
   }
 
-  #moveTier({ nodeId, repoId, from, to, reason, atMs }: MoveTier): void {
+  #moveTier({ nodeId, repoId, expectedRevision, from, to, reason, atMs }: MoveTier): void {
     const archived = to === 'archive';
     const { changes } = this.connection.run(
       `UPDATE nodes SET tier = ?, archived_from = ?, archived_at = ?, archive_reason = ?, updated_at = ?, revision = revision + 1
-       WHERE id = ? AND tier = ? AND form <> '${REFERENCE_FORM}'`,
+       WHERE id = ? AND tier = ? AND revision = ifnull(?, revision) AND form <> '${REFERENCE_FORM}'`,
       to,
       archived ? from : null,
       archived ? atMs : null,
@@ -273,6 +273,7 @@ export class Application {
       atMs,
       nodeId,
       from,
+      expectedRevision ?? null,
     );
     if (changes === 0) throw new ApplyConflict('tier_moved', nodeId);
     const operation = archived ? 'archive' : from === 'archive' ? 'restore' : 'tier_transition';
@@ -351,12 +352,12 @@ export class Application {
       atMs,
       operation,
       repoId,
-      JSON.stringify(nodes.map((node) => node.id)),
+      JSON.stringify([...new Set(nodes.map((node) => node.id))]),
       fromTier,
       toTier,
       reasoning,
     );
-    for (const { seq } of nodes) {
+    for (const seq of new Set(nodes.map((node) => node.seq))) {
       this.connection.run('INSERT INTO evolution_nodes (node_seq, log_seq) VALUES (?, ?)', seq, logSeq);
     }
   }

@@ -1,6 +1,6 @@
 import type { SpaceName, View } from '../../domain/spaces.js';
 import { EDGE_TYPES, type EdgeType, type Role } from '../../domain/vocabulary.js';
-import type { EdgeFilter, EdgePlace, EdgeWays, StoredEdge } from '../port.js';
+import type { EdgeFilter, EdgePlace, EdgeWays, Found, StoredEdge } from '../port.js';
 import type { Connection } from './connection.js';
 import { listOf, seqsOf } from './seqs.js';
 import type { Spaces } from './spaces.js';
@@ -30,16 +30,24 @@ export const LIST_EDGES_OF_NODE = `
 export const EDGES_BY_SEQ = `
   SELECT ${EDGE_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.seq = wanted.value ${EDGE_MEMBERS}`;
 
-/** No answer shows more members than this of all edges together; a conversation of thousands is one edge. */
-const MEMBERS_MAX = 5_000;
+/** More edges and members than these help nobody with one answer. */
+const EDGES_MAX = 20_000;
+const MEMBERS_MAX = 20_000;
+/** So many edges are read at a time, so that there is a moment to stop at. */
+const EDGES_PER_BATCH = 100;
 
+const isTaken = (member: string, edge: string): string => `
+  (@label IS NULL OR ${member}.label = @label)
+  AND (@types IS NULL OR ${edge}.type IN (SELECT value FROM json_each(@types)))
+  AND (@asOf IS NULL OR ${edge}.created_at <= @asOf)`;
+
+/** For each node, the newest of its edges that are taken, and one more to tell whether that is all. */
 export const EDGES_AROUND = `
-  SELECT ${EDGE_COLUMNS} FROM json_each(@seqs) AS wanted
-  CROSS JOIN membership x ON x.node_seq = wanted.value AND (@label IS NULL OR x.label = @label) AND x.edge_seq > ifnull((
-    SELECT h.edge_seq FROM membership h WHERE h.node_seq = wanted.value AND (@label IS NULL OR h.label = @label)
-    ORDER BY h.edge_seq DESC LIMIT 1 OFFSET @perNode), 0)
-  CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))
-  AND (@asOf IS NULL OR e.created_at <= @asOf) ${EDGE_MEMBERS} LIMIT ${MEMBERS_MAX}`;
+  SELECT wanted.value, x.edge_seq FROM json_each(@seqs) AS wanted
+  CROSS JOIN membership x ON x.node_seq = wanted.value AND x.edge_seq >= ifnull((
+    SELECT DISTINCT h.edge_seq FROM membership h CROSS JOIN hyperedges he ON he.seq = h.edge_seq
+    WHERE h.node_seq = wanted.value AND ${isTaken('h', 'he')} ORDER BY h.edge_seq DESC LIMIT 1 OFFSET @perNode), 0)
+  CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND ${isTaken('x', 'e')} GROUP BY 1, 2 ORDER BY 2 DESC`;
 
 /** Edges as such, from one or more spaces. */
 export class Edges {
@@ -63,14 +71,45 @@ export class Edges {
     );
   }
 
-  findEdgesAround(view: View, nodeIds: readonly string[], { types, label, perNode }: EdgeWays): StoredEdge[] {
+  findEdgesAround(view: View, nodeIds: readonly string[], { types, label, perNode }: EdgeWays): Found<StoredEdge> {
     const shared = { types: types && JSON.stringify(types), label, perNode, asOf: view.asOfMs };
-    return this.spaces.inEach(view, (connection) => {
+    let isComplete = true;
+    const found = this.spaces.inEach(view, (connection) => {
       const seqs = seqsOf(connection, nodeIds);
       if (seqs.size === 0) return [];
-      return toEdges(connection.all<EdgeMemberRow>(EDGES_AROUND, { ...shared, seqs: listOf(seqs) }));
+      const around = connection.rows<[number, number]>(EDGES_AROUND, { ...shared, seqs: listOf(seqs) });
+      const chosen = chooseEdges(around, perNode);
+      const edges = readEdges(connection, [...chosen].slice(0, EDGES_MAX));
+      isComplete &&= chosen.size === new Set(around.map(([, edge]) => edge)).size && edges.length === chosen.size;
+      return edges;
     });
+    return { found, isComplete };
   }
+}
+
+/** The first `perNode` edges of each node. */
+function chooseEdges(around: readonly (readonly [number, number])[], perNode: number): Set<number> {
+  const counts = new Map<number, number>();
+  const chosen = new Set<number>();
+  for (const [node, edge] of around) {
+    const count = (counts.get(node) ?? 0) + 1;
+    counts.set(node, count);
+    if (count <= perNode) chosen.add(edge);
+  }
+  return chosen;
+}
+
+/** Whole edges, newest first, until there are members enough. */
+function readEdges(connection: Connection, seqs: readonly number[]): StoredEdge[] {
+  const edges: StoredEdge[] = [];
+  let members = 0;
+  for (let start = 0; start < seqs.length && members < MEMBERS_MAX; start += EDGES_PER_BATCH) {
+    const batch = JSON.stringify(seqs.slice(start, start + EDGES_PER_BATCH));
+    const rows = connection.all<EdgeMemberRow>(EDGES_BY_SEQ, batch);
+    members += rows.length;
+    edges.push(...toEdges(rows));
+  }
+  return edges;
 }
 
 const BEFORE_ALL = { type: '', label: '', seq: 0 };

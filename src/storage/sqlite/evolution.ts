@@ -1,6 +1,6 @@
 import type { SpaceName, View } from '../../domain/spaces.js';
 import type { ConfidenceTrigger, Tier } from '../../domain/vocabulary.js';
-import type { ConfidenceUpdate, EvolutionEntry, EvolutionFilter, EvolutionPage } from '../port.js';
+import type { ConfidenceRecord, EvolutionEntry, EvolutionFilter, EvolutionPage } from '../port.js';
 import type { Connection } from './connection.js';
 import { seqsOf } from './seqs.js';
 import type { Spaces } from './spaces.js';
@@ -15,9 +15,18 @@ export const LOG_OF_NODE = `
   SELECT ${ENTRY_COLUMNS} FROM evolution_nodes h CROSS JOIN evolution_log l ON l.seq = h.log_seq
   WHERE h.node_seq = ? AND h.log_seq < ? ORDER BY h.log_seq DESC LIMIT ?`;
 
+export const LOG_OF_PURGED_NODE = `
+  SELECT ${ENTRY_COLUMNS} FROM purged_nodes h CROSS JOIN evolution_log l ON l.seq = h.log_seq
+  WHERE h.node_id = ? AND h.log_seq < ? ORDER BY h.log_seq DESC LIMIT ?`;
+
 export const CONFIDENCE_OF_NODE = `
   SELECT c.old_confidence, c.new_confidence, c.trigger, c.at FROM nodes n CROSS JOIN confidence_updates c ON c.node_seq = n.seq
   WHERE n.id = ? ORDER BY c.seq DESC LIMIT ?`;
+
+/** How often each trigger changed it, and how sure it was before the first of them. */
+export const CONFIDENCE_SUMMED = `
+  SELECT c.trigger, count(*), min(c.seq), c.old_confidence FROM nodes n
+  CROSS JOIN confidence_updates c ON c.node_seq = n.seq WHERE n.id = ? GROUP BY c.trigger`;
 
 /** How many lines one question looks through: seldom operations in a long log take more than one. */
 const LINES_LOOKED_AT = 5_000;
@@ -34,12 +43,22 @@ export class Evolution {
     );
   }
 
-  listConfidence(view: View, nodeId: string, limit: number): ConfidenceUpdate[] {
-    return this.spaces
+  readConfidence(view: View, nodeId: string, limit: number): ConfidenceRecord {
+    const updates = this.spaces
       .inEach(view, (connection) =>
         connection.rows<[number, number, ConfidenceTrigger, number]>(CONFIDENCE_OF_NODE, nodeId, limit),
       )
       .map(([oldConfidence, newConfidence, trigger, atMs]) => ({ oldConfidence, newConfidence, trigger, atMs }));
+    const sums = this.spaces
+      .inEach(view, (connection) =>
+        connection.rows<[ConfidenceTrigger, number, number, number]>(CONFIDENCE_SUMMED, nodeId),
+      )
+      .sort(([, , firstOfA], [, , firstOfB]) => firstOfA - firstOfB);
+    return {
+      updates,
+      initial: sums[0]?.[3] ?? null,
+      byTrigger: Object.fromEntries(sums.map(([trigger, count]) => [trigger, count])),
+    };
   }
 }
 
@@ -60,7 +79,9 @@ function pageOf(connection: Connection, filter: EvolutionFilter, beforeSeq: numb
 function linesOf(connection: Connection, { nodeId }: EvolutionFilter, beforeSeq: number): LogRow[] {
   if (nodeId === null) return connection.all<LogRow>(LOG_BEFORE, beforeSeq, LINES_LOOKED_AT);
   const [node] = seqsOf(connection, [nodeId]).keys();
-  return node === undefined ? [] : connection.all<LogRow>(LOG_OF_NODE, node, beforeSeq, LINES_LOOKED_AT);
+  return node === undefined
+    ? connection.all<LogRow>(LOG_OF_PURGED_NODE, nodeId, beforeSeq, LINES_LOOKED_AT)
+    : connection.all<LogRow>(LOG_OF_NODE, node, beforeSeq, LINES_LOOKED_AT);
 }
 
 interface LogRow {

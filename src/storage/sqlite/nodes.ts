@@ -89,7 +89,7 @@ export class Nodes {
       createdAtMs: row.created_at,
       updatedAtMs: row.updated_at,
       accessCount: (row.access_count ?? 0) + (waiting?.count ?? 0),
-      lastAccessedAtMs: waiting?.atMs ?? row.last_accessed_at ?? row.created_at,
+      lastAccessedAtMs: Math.max(waiting?.atMs ?? 0, row.last_accessed_at ?? row.created_at),
       decayedAtMs: row.decayed_at,
     };
   }

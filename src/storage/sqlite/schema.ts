@@ -218,6 +218,18 @@ export const evolutionNodes = sqliteTable(
   (table) => [primaryKey({ columns: [table.nodeSeq, table.logSeq] })],
 );
 
+/** The same for nodes that were removed for good: their rows are gone, and what is told of them goes by their ids. */
+export const purgedNodes = sqliteTable(
+  'purged_nodes',
+  {
+    nodeId: text('node_id').notNull(),
+    logSeq: integer('log_seq')
+      .notNull()
+      .references(() => evolutionLog.seq, { onDelete: 'cascade' }),
+  },
+  (table) => [primaryKey({ columns: [table.nodeId, table.logSeq] })],
+);
+
 /** How often a node was looked at. Apart from the node, because this changes with every look and the node does not. */
 export const nodeAccess = sqliteTable('node_access', {
   nodeSeq: integer('node_seq')

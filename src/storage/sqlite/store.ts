@@ -161,8 +161,8 @@ export class SqliteStore implements Store {
     return this.#evolution.listEvolution(space, filter, beforeSeq, limit);
   }
 
-  async listConfidence(view: View, nodeId: string, limit: number) {
-    return this.#evolution.listConfidence(view, nodeId, limit);
+  async readConfidence(view: View, nodeId: string, limit: number) {
+    return this.#evolution.readConfidence(view, nodeId, limit);
   }
 
   async searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number) {

@@ -1,10 +1,10 @@
 import { REFERENCE_FORM } from '../../domain/forms.js';
 import type { View } from '../../domain/spaces.js';
 
-/** Whether a node is archived, seen from `@asOf`: the last move into or out of the archive up to then is in the log. */
+/** Whether a node is archived, seen from `@asOf`: its beginning and its last move into or out of the archive up to then are in the log. */
 export const ARCHIVED = `(CASE WHEN @asOf IS NULL THEN n.tier = 'archive' ELSE (
     SELECT l.to_tier = 'archive' FROM evolution_nodes h JOIN evolution_log l ON l.seq = h.log_seq
-    WHERE h.node_seq = n.seq AND l.at <= @asOf AND l.operation IN ('archive', 'restore')
+    WHERE h.node_seq = n.seq AND l.at <= @asOf AND l.operation IN ('create', 'archive', 'restore')
     ORDER BY l.seq DESC LIMIT 1) IS TRUE END)`;
 
 /**

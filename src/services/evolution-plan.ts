@@ -1,0 +1,128 @@
+import type { Change } from '../domain/changes.js';
+import type { Decay } from '../domain/decay.js';
+import type { EdgeDraft } from '../domain/edges.js';
+import { SUMMARIZES, type Summary } from '../domain/evolution.js';
+import { edgeKey, LINKS, membersOf } from '../domain/links.js';
+import { type SpaceName, viewOf } from '../domain/spaces.js';
+import { indexTerms } from '../domain/terms.js';
+import type { Tier } from '../domain/vocabulary.js';
+import type { StoredEdge, StoredNode } from '../storage/port.js';
+import type { Context } from './context.js';
+
+/** Gathers the changes that a run of evolution comes to. */
+export class EvolutionPlan {
+  readonly #changes: Change[] = [];
+  readonly #patched = new Set<string>();
+  readonly #nodes: ReadonlyMap<string, StoredNode>;
+  readonly #atMs: number;
+
+  constructor(
+    private readonly context: Context,
+    private readonly repoId: string,
+    nodes: readonly StoredNode[],
+    private readonly space: SpaceName = repoId,
+  ) {
+    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+    this.#atMs = context.now();
+  }
+
+  move(nodeId: string, from: Tier, to: Tier, operation: 'consolidate' | 'promote' | 'decay', reasoning: string): void {
+    const { repoId } = this;
+    const expectedRevision = this.#patched.has(nodeId) ? null : (this.#nodes.get(nodeId)?.revision ?? null);
+    this.#changes.push(
+      { change: 'move_tier', nodeId, repoId, expectedRevision, from, to, reason: reasoning, atMs: this.#atMs },
+      { change: 'record_evolution', operation, repoId, nodeIds: [nodeId], from, to, reasoning, atMs: this.#atMs },
+    );
+  }
+
+  takeOver(nodeId: string, accessCount: number, lastAccessedAtMs: number): void {
+    const count = accessCount - (this.#nodes.get(nodeId)?.accessCount ?? 0);
+    if (count > 0) {
+      this.#changes.push({ change: 'count_access', nodeId, count, lastAccessedAtMs, decayedAtMs: null });
+    }
+  }
+
+  strengthen(edge: StoredEdge, weight: number): void {
+    this.#changes.push({ change: 'patch_edge', edge, expectedWeight: edge.weight, weight, atMs: this.#atMs });
+  }
+
+  /** Draws those of the edges that are not there yet. */
+  async relink(edges: readonly EdgeDraft[]): Promise<void> {
+    const byKey = new Map(edges.map((edge) => [edgeKey(edge.label, edge.members, edge.type), edge]));
+    const standing = await this.context.store.findEdgeKeys(viewOf(this.repoId), [...byKey.keys()]);
+    for (const [key, edge] of byKey) if (!standing.has(key)) this.#draw(edge);
+  }
+
+  #draw(edge: EdgeDraft): void {
+    const { repoId } = this;
+    const id = this.context.newId();
+    const atMs = this.#atMs;
+    this.#changes.push({ change: 'insert_edge', ...edge, id, repoId, origin: 'auto', rationale: null, atMs });
+  }
+
+  decay(node: StoredNode, { confidence, archives, decayedAtMs }: Decay): void {
+    const { repoId } = this;
+    this.#patched.add(node.id);
+    const reason = `unused since ${new Date(node.lastAccessedAtMs).toISOString()}`;
+    this.#changes.push(
+      {
+        change: 'patch_node',
+        nodeId: node.id,
+        repoId,
+        expectedRevision: node.revision,
+        fields: { confidence },
+        trigger: 'decay',
+        reason,
+        atMs: this.#atMs,
+      },
+      {
+        change: 'count_access',
+        nodeId: node.id,
+        count: 0,
+        lastAccessedAtMs: node.lastAccessedAtMs,
+        decayedAtMs,
+      },
+    );
+    if (archives) this.move(node.id, node.tier, 'archive', 'decay', reason);
+  }
+
+  /** A fact that says in short what its sources say, joined to each of them. */
+  summarize({ content, confidence, sessionId, sourceIds }: Summary, tier: Tier): string {
+    const id = this.context.newId();
+    const { repoId } = this;
+    this.#changes.push({
+      change: 'insert_concept',
+      terms: indexTerms(content),
+      concept: {
+        id,
+        form: 'concept',
+        kind: 'summary',
+        type: 'fact',
+        repoId,
+        scope: 'repo',
+        content,
+        confidence,
+        tier,
+        archivedAtMs: null,
+        archiveReason: null,
+        revision: 1,
+        createdAtMs: this.#atMs,
+        updatedAtMs: this.#atMs,
+        provenance: null,
+        metadata: { crystallized: tier === 'longterm', source_nodes: sourceIds, session_id: sessionId },
+        tags: [],
+        sessionId,
+        taskId: null,
+      },
+    });
+    const { type, weight } = LINKS[SUMMARIZES];
+    for (const sourceId of sourceIds) {
+      this.#draw({ type, label: SUMMARIZES, weight, members: membersOf(SUMMARIZES, [id, sourceId]) });
+    }
+    return id;
+  }
+
+  async apply(): Promise<void> {
+    if (this.#changes.length > 0) await this.context.store.apply({ space: this.space, changes: this.#changes });
+  }
+}

@@ -3,6 +3,7 @@ import { toBatchOperations } from '../src/contracts/batch.js';
 import { openSandbox } from '../src/sandbox/open.js';
 import { changeMemories } from '../src/services/memory.js';
 import { openStore } from '../src/storage/open.js';
+import { NO_SUMMARIZER } from '../src/summarizer/port.js';
 import { type Corpus, KNOWN_MAX, type Known } from './corpus.js';
 import type { Random } from './random.js';
 
@@ -30,7 +31,9 @@ export async function fill(
   let nowMs = EPOCH_MS;
   const store = openStore(config, () => nowMs);
   const sandbox = openSandbox(new URL('../dist/sandbox/worker.js', import.meta.url));
-  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds: config.evidenceKinds, sandbox };
+  const { evidenceKinds } = config;
+  const summarizer = NO_SUMMARIZER;
+  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds, sandbox, summarizer };
   const known = new Map<string, Known>();
   let written = 0;
   try {

@@ -21,19 +21,38 @@ const ROUNDS = 5;
 const LOOKUPS_PER_ROUND = 400;
 const RATIO_MAX = 2;
 
+/** Two nodes that everybody knows: ten times the edges may cost ten times as much, not a hundred times. */
+const HUBS = [
+  { repoId: 'graph/hub', nodes: 2_000 },
+  { repoId: 'graph/large-hub', nodes: 20_000 },
+] as const;
+const HUB_LOOKUPS_PER_ROUND = 5;
+const HUB_RATIO_MAX = 20;
+
 interface Graph {
   readonly repoId: string;
   readonly ids: readonly string[];
 }
 
-function* changesOf(repoId: string, ids: readonly string[], random: Random): Generator<Change> {
+type Pairs = Generator<readonly [subject: string, object: string]>;
+
+function* randomPairs(ids: readonly string[], random: Random): Pairs {
+  for (let edge = 0; edge < ids.length * EDGES_PER_NODE; edge++) yield [random.pick(ids), random.pick(ids)];
+}
+
+/** The first of them with each of the others. */
+function* hubPairs([hub, ...others]: readonly string[]): Pairs {
+  for (const other of others) yield [hub as string, other];
+}
+
+function* changesOf(repoId: string, ids: readonly string[], pairs: Pairs, random: Random): Generator<Change> {
   const atMs = 1_767_225_600_000;
   for (const id of ids) {
     const content = `node ${id}`;
     yield {
-      change: 'insert_concept',
+      change: 'insert_node',
       terms: indexTerms(content),
-      concept: {
+      node: {
         id,
         form: 'concept',
         kind: null,
@@ -56,16 +75,15 @@ function* changesOf(repoId: string, ids: readonly string[], random: Random): Gen
       },
     };
   }
-  const pick = (): string => random.pick(ids);
-  for (let edge = 0; edge < ids.length * EDGES_PER_NODE; edge++) {
-    const [subject, object] = [pick(), pick()];
+  let edge = 0;
+  for (const [subject, object] of pairs) {
     if (subject === object) continue;
     const members = [
       { nodeId: subject, role: 'subject', position: 0 },
       { nodeId: object, role: 'object', position: 1 },
     ] as const;
     // Its number makes the label unique: two edges may join the same nodes.
-    const label = `uses ${edge}`;
+    const label = `uses ${edge++}`;
     yield {
       change: 'insert_edge',
       id: random.id(),
@@ -81,7 +99,10 @@ function* changesOf(repoId: string, ids: readonly string[], random: Random): Gen
   }
 }
 
-async function fillGraph(file: string, { repoId, nodes }: typeof SMALL, random: Random): Promise<Graph> {
+type PairsOf = (ids: readonly string[], random: Random) => Pairs;
+
+async function fillGraph(file: string, size: typeof SMALL, pairsOf: PairsOf, random: Random): Promise<Graph> {
+  const { repoId, nodes } = size;
   const store = openStore(readConfig({ RLM_MEMORY_DB: file }), Date.now);
   const ids = Array.from({ length: nodes }, () => random.id());
   let changes: Change[] = [];
@@ -89,7 +110,7 @@ async function fillGraph(file: string, { repoId, nodes }: typeof SMALL, random: 
     if (changes.length > 0) await store.apply({ space: repoId, changes });
     changes = [];
   };
-  for (const change of changesOf(repoId, ids, random)) {
+  for (const change of changesOf(repoId, ids, pairsOf(ids, random), random)) {
     changes.push(change);
     if (changes.length >= PLAN_CHANGES) await flush();
   }
@@ -99,9 +120,9 @@ async function fillGraph(file: string, { repoId, nodes }: typeof SMALL, random: 
 }
 
 /** The middle time of a round of lookups, one after the other, in milliseconds. */
-async function round(address: string, { repoId, ids }: Graph, random: Random): Promise<number> {
+async function round(address: string, { repoId, ids }: Graph, lookups: number, random: Random): Promise<number> {
   const times: number[] = [];
-  for (let lookup = 0; lookup < LOOKUPS_PER_ROUND; lookup++) {
+  for (let lookup = 0; lookup < lookups; lookup++) {
     const id = random.pick(ids);
     const startedAt = performance.now();
     const answer = await fetch(`${address}/nodes/${id}/related?repo_id=${encodeURIComponent(repoId)}`);
@@ -112,27 +133,43 @@ async function round(address: string, { repoId, ids }: Graph, random: Random): P
   return median(times);
 }
 
+/** The middle times of two graphs, measured in turn. */
+async function compare(address: string, graphs: readonly [Graph, Graph], lookups: number, random: Random) {
+  const medians: [number[], number[]] = [[], []];
+  for (let count = 0; count <= ROUNDS; count++) {
+    process.stdout.write(count === 0 ? 'warming up\n' : `round ${count} of ${ROUNDS}\n`);
+    for (const index of [0, 1] as const) {
+      const time = await round(address, graphs[index], lookups, random);
+      if (count > 0) medians[index].push(time);
+    }
+  }
+  return [median(medians[0]), median(medians[1])] as const;
+}
+
+function report(title: string, names: readonly [string, string], times: readonly [number, number], max: number): void {
+  const [first, second] = times.map((time) => `${time.toFixed(2)} ms`);
+  const ratio = times[1] / times[0];
+  process.stdout.write(`${title}, ${names[0]}: ${first}; ${names[1]}: ${second}\n`);
+  process.stdout.write(`${ratio <= max ? 'holds' : 'MISSED'}: ${ratio.toFixed(2)} times, at most ${max}\n`);
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'loci-bench-'));
 const random = new Random(SEED);
 try {
   const file = join(directory, 'memory.db');
-  const graphs = [await fillGraph(file, SMALL, random), await fillGraph(file, LARGE, random)] as const;
+  const fill = (size: typeof SMALL, pairsOf: PairsOf) => fillGraph(file, size, pairsOf, random);
+  const graphs = [await fill(SMALL, randomPairs), await fill(LARGE, randomPairs)] as const;
+  const hubOf = async (size: typeof SMALL): Promise<Graph> => {
+    const { repoId, ids } = await fill(size, hubPairs);
+    return { repoId, ids: ids.slice(0, 1) };
+  };
+  const hubs = [await hubOf(HUBS[0]), await hubOf(HUBS[1])] as const;
   const service = await startService(file);
   try {
-    const medians: [number[], number[]] = [[], []];
-    for (let count = 0; count <= ROUNDS; count++) {
-      process.stdout.write(count === 0 ? 'warming up\n' : `round ${count} of ${ROUNDS}\n`);
-      for (const index of [0, 1] as const) {
-        const time = await round(service.address, graphs[index], random);
-        if (count > 0) medians[index].push(time);
-      }
-    }
-    const [small, large] = [median(medians[0]), median(medians[1])];
-    const ratio = large / small;
-    process.stdout.write(`related nodes, 1,000 nodes: ${small.toFixed(2)} ms; 100,000 nodes: ${large.toFixed(2)} ms\n`);
-    process.stdout.write(
-      `${ratio <= RATIO_MAX ? 'holds' : 'MISSED'}: ${ratio.toFixed(2)} times, at most ${RATIO_MAX}\n`,
-    );
+    const times = await compare(service.address, graphs, LOOKUPS_PER_ROUND, random);
+    const hubTimes = await compare(service.address, hubs, HUB_LOOKUPS_PER_ROUND, random);
+    report('related nodes', ['1,000 nodes', '100,000 nodes'], times, RATIO_MAX);
+    report('related nodes of a hub', ['2,000 edges', '20,000 edges'], hubTimes, HUB_RATIO_MAX);
   } finally {
     await service.stop();
   }

@@ -9,14 +9,19 @@ import { problemReplies, sendClientProblem, sendProblem } from './plugins/proble
 import { requestChecks } from './plugins/requests.js';
 import { requestTrace, traceAnswer } from './plugins/trace.js';
 import { schemaController } from './plugins/validation.js';
+import { agentRoutes } from './routes/agents.js';
+import { chapterRoutes } from './routes/chapters.js';
 import { edgeRoutes } from './routes/edges.js';
+import { episodeRoutes } from './routes/episodes.js';
 import { evolutionRoutes } from './routes/evolution.js';
+import { fileRoutes } from './routes/files.js';
 import { graphRoutes } from './routes/graph.js';
 import { memoryRoutes } from './routes/memory.js';
 import { nodeRoutes } from './routes/nodes.js';
 import { replRoutes } from './routes/repl.js';
 import { repoRoutes } from './routes/repos.js';
 import { systemRoutes } from './routes/system.js';
+import { wisdomRoutes } from './routes/wisdom.js';
 import type { Context } from './services/context.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -65,6 +70,11 @@ export async function buildApp(
   await app.register(graphRoutes(context));
   await app.register(evolutionRoutes(context));
   await app.register(replRoutes(context));
+  await app.register(agentRoutes(context));
+  await app.register(episodeRoutes(context));
+  await app.register(fileRoutes(context));
+  await app.register(chapterRoutes(context));
+  await app.register(wisdomRoutes(context));
   await app.register(repoRoutes(context));
   await app.register(systemRoutes(context));
   app.addHook('onClose', async () => {

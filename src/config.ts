@@ -1,12 +1,15 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { MEMORY_KINDS } from './domain/vocabulary.js';
+import type { SummarizerSettings } from './summarizer/settings.js';
 
 /** One setting: its environment variable, what it means, and how its text becomes a value. */
 interface Setting<Value> {
   readonly variable: string;
   readonly meaning: string;
   readonly fallback: string;
+  /** Whether its text may hold a password or a key: then a complaint does not repeat it. */
+  readonly isSecret?: true;
   /** Throws a message that says what would be right. */
   readonly parse: (text: string) => Value;
 }
@@ -63,9 +66,35 @@ export const SETTINGS = {
     fallback: '200',
     parse: (text) => wholeNumber(text, 1, 10_000),
   }),
+  summarizerUrl: setting({
+    variable: 'SUMMARIZER_URL',
+    meaning:
+      'Base address of an OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1`, that words chapters and wisdom; ' +
+      'off by default: when empty, the service words them itself and sends nothing anywhere. ' +
+      'When set, lines of episodes leave the machine for `<address>/chat/completions`; ' +
+      'whenever no good answer comes, the service words the text itself',
+    fallback: '',
+    isSecret: true,
+    parse: (text) => (text === '' ? '' : endpointUrl(text)),
+  }),
+  summarizerModel: setting({
+    variable: 'SUMMARIZER_MODEL',
+    meaning: 'Name of the model to ask that endpoint for; needed with `SUMMARIZER_URL`, refused without it',
+    fallback: '',
+    parse: (text) => text,
+  }),
+  summarizerKey: setting({
+    variable: 'SUMMARIZER_KEY',
+    meaning: 'Key to send to that endpoint, and only there, as `Authorization: Bearer`; when empty, none is sent',
+    fallback: '',
+    isSecret: true,
+    parse: (text) => (text === '' ? '' : endpointKey(text)),
+  }),
 } as const;
 
-export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
+type Values = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
+
+export type Config = Omit<Values, `summarizer${string}`> & { readonly summarizer: SummarizerSettings | null };
 
 export class ConfigError extends Error {}
 
@@ -78,11 +107,26 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       values[name] = row.parse(text);
     } catch (error) {
-      complaints.push(`${row.variable}=${JSON.stringify(text)}: ${(error as Error).message}`);
+      const given = row.isSecret ? '' : `=${JSON.stringify(text)}`;
+      complaints.push(`${row.variable}${given}: ${(error as Error).message}`);
     }
   }
+  complaints.push(...summarizerComplaints(values));
   if (complaints.length > 0) throw new ConfigError(complaints.join('\n'));
-  return values as Config;
+  return toConfig(values as Values);
+}
+
+function toConfig({ summarizerUrl: url, summarizerModel: model, summarizerKey: key, ...rest }: Values): Config {
+  return { ...rest, summarizer: url === '' ? null : { url, model, key: key || null } };
+}
+
+/** What is wrong with the summarizer's settings together. One that could not be read is not there, and told already. */
+function summarizerComplaints({ summarizerUrl: url, summarizerModel: model, summarizerKey: key }: Partial<Values>) {
+  if (url !== '' && model === '')
+    return ['SUMMARIZER_MODEL: must name a model when SUMMARIZER_URL is set; set it, or empty SUMMARIZER_URL'];
+  if (url !== '') return [];
+  const idle = [...(model ? ['SUMMARIZER_MODEL'] : []), ...(key ? ['SUMMARIZER_KEY'] : [])];
+  return idle.map((variable) => `${variable}: does nothing without SUMMARIZER_URL; set SUMMARIZER_URL, or empty this`);
 }
 
 function wholeNumber(text: string, min: number, max: number): number {
@@ -101,6 +145,23 @@ function hostName(text: string): string {
   const name = text.trim().toLowerCase();
   if (!/^([\w-]+(\.[\w-]+)*|\[[\da-f:.]+\])$/.test(name)) throw new Error('must be host names without scheme and port');
   return name;
+}
+
+/** The address without a slash at its end, so that a path can be put after it. */
+function endpointUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must be an http or https address, such as http://127.0.0.1:11434/v1');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('must be an address without a name and a password in it; put a key into SUMMARIZER_KEY');
+  if (/[?#]/.test(text)) throw new Error('must be an address without a query (?) and a fragment (#)');
+  return url.href.replace(/\/+$/, '');
+}
+
+function endpointKey(text: string): string {
+  // Anything else cannot stand in a header.
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('must be a key of printable ASCII characters without spaces');
+  return text;
 }
 
 const memoryKind = (text: string): string => oneOf(text.trim(), MEMORY_KINDS);

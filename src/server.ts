@@ -6,6 +6,7 @@ import { buildLogger } from './logging.js';
 import { openSandbox } from './sandbox/open.js';
 import { openStore } from './storage/open.js';
 import { StoreUnavailable } from './storage/port.js';
+import { openSummarizer } from './summarizer/open.js';
 
 /** How long requests in flight may take to finish once the process is told to stop. */
 const DRAIN_MS = 10_000;
@@ -15,7 +16,12 @@ async function start(): Promise<void> {
   const logger = buildLogger(config.logLevel);
   const store = openStore(config, Date.now);
   const sandbox = openSandbox(new URL('./sandbox/worker.js', import.meta.url));
-  const context = { store, now: Date.now, newId: randomUUID, evidenceKinds: config.evidenceKinds, sandbox };
+  const summarizer = openSummarizer(config.summarizer, {
+    now: Date.now,
+    onFailure: (reason) => logger.warn({ reason }, 'the summarizer gave no text'),
+  });
+  const { evidenceKinds } = config;
+  const context = { store, now: Date.now, newId: randomUUID, evidenceKinds, sandbox, summarizer };
   const app = await buildApp(context, logger, config);
   closeWithGrace({ delay: DRAIN_MS, logger }, async ({ err }) => {
     if (err) logger.fatal(err, 'stopping after a failure');

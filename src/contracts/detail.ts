@@ -50,10 +50,11 @@ export const DetailAnswer = named(
     created_at: Time,
     evidence_refs: Type.Array(Type.String(), { description: 'First attached first' }),
     evidence_complete: Type.Boolean({ description: 'False when it has more evidence than is shown, which is 200' }),
-    links: Type.Array(ref(Link), { description: 'Newest first' }),
-    links_complete: Type.Boolean({
-      description: 'False when it has more links of one label than are shown, which is 200',
+    links: Type.Array(ref(Link), {
+      description:
+        'Newest first: the newest 200 of each known label, and the strongest 200 of all that say something else',
     }),
+    links_complete: Type.Boolean({ description: 'False when it has more links than are shown' }),
     votes: Type.Object({
       count: Type.Integer(),
       mean: Type.Number(),

@@ -1,13 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { CONFIDENCE_TRIGGERS, TIERS } from '../domain/vocabulary.js';
-import type {
-  ConfidenceHistory,
-  Decayed,
-  DecaySettings,
-  EvolutionFilter,
-  EvolutionPage,
-  Evolved,
-} from '../services/evolution.js';
+import type { ConfidenceHistory, Decayed, DecaySettings } from '../services/evolution.js';
+import type { EvolutionFilter, LogPage, LogPlace } from '../services/evolution-log.js';
+import type { Evolved } from '../services/evolving.js';
 import { presentCursor, toPlace } from './cursor.js';
 import { EXAMPLE_NODE_ID, NodeId } from './nodes.js';
 import { named, nullable, strict, withDefaults, words } from './schema.js';
@@ -71,7 +66,17 @@ export const EvolvedAnswer = named(
       description: 'Archived, because another says the same',
     }),
     strengthened: Type.Array(EdgeWeight, { description: 'Edges between nodes that were used' }),
-    summary_node_ids: Type.Array(NodeId, { description: 'New facts that say in short what their sources say' }),
+    relinked: Type.Array(Type.Object({ edge_id: Type.String(), node_ids: Type.Array(NodeId) }), {
+      description: 'Edges of merged nodes that were drawn again, and whom the new ones join; edge_id names the old one',
+    }),
+    summaries: Type.Array(
+      Type.Object({
+        node_id: nullable(NodeId, 'The new fact; null for a dry run'),
+        source_node_ids: Type.Array(NodeId),
+      }),
+      { description: 'New facts that say in short what their sources say' },
+    ),
+    summary_node_ids: Type.Array(NodeId, { description: 'The ids of the summaries; empty for a dry run' }),
   }),
 );
 
@@ -80,7 +85,12 @@ export const presentEvolved = (evolved: Evolved, dryRun: boolean): Static<typeof
   promoted_node_ids: [...evolved.promotedIds],
   merged: evolved.merged.map(({ id, keeperId }) => ({ node_id: id, into_node_id: keeperId })),
   strengthened: evolved.strengthened.map(({ edgeId, weight }) => ({ edge_id: edgeId, weight })),
-  summary_node_ids: [...evolved.summaryIds],
+  relinked: evolved.relinked.map(({ edgeId, nodeIds }) => ({ edge_id: edgeId, node_ids: [...nodeIds] })),
+  summaries: evolved.summaries.map(({ id, sourceIds }) => ({
+    node_id: dryRun ? null : id,
+    source_node_ids: [...sourceIds],
+  })),
+  summary_node_ids: dryRun ? [] : evolved.summaries.map(({ id }) => id),
 });
 
 const FACTOR_DEFAULT = 0.95;
@@ -141,7 +151,12 @@ export const presentDecayed = (decayed: Decayed, dryRun: boolean): Static<typeof
 
 export const EvolutionQuery = withDefaults({
   repo_id: Type.String({ minLength: 1, default: 'default', description: 'The repo to look from' }),
-  node: Type.Optional(Type.String({ description: 'Only what concerned this node' })),
+  node: Type.Optional(
+    Type.String({
+      description:
+        'Only what concerned this node; of a global one what this repo did with it, and what is in the log of all',
+    }),
+  ),
   operation: Type.Optional(Type.String({ examples: ['tier_transition'] })),
   since: Type.Optional(Type.Integer({ minimum: 0, description: 'From this moment on, in milliseconds' })),
   before: Type.Optional(Type.Integer({ minimum: 0, description: 'Up to this moment, in milliseconds' })),
@@ -156,12 +171,13 @@ export const toEvolutionFilter = (query: Static<typeof EvolutionQuery>): Evoluti
   beforeMs: query.before ?? null,
 });
 
-export function toBeforeSeq(cursor: string | undefined): number | null {
+export function toLogPlace(cursor: string | undefined): LogPlace | null {
   const place = toPlace(
     cursor,
-    (value): value is readonly [number] => value.length === 1 && Number.isSafeInteger(value[0]),
+    (value): value is readonly [number, number] =>
+      value.length === 2 && value.every((part) => Number.isSafeInteger(part) && (part as number) >= 0),
   );
-  return place?.[0] ?? null;
+  return place && { repo: place[0], global: place[1] };
 }
 
 export const EvolutionAnswer = named(
@@ -185,7 +201,7 @@ export const EvolutionAnswer = named(
   }),
 );
 
-export const presentEvolution = ({ entries, next }: EvolutionPage): Static<typeof EvolutionAnswer> => ({
+export const presentEvolution = ({ entries, next }: LogPage): Static<typeof EvolutionAnswer> => ({
   entries: entries.map((entry) => ({
     at: entry.atMs,
     operation: entry.operation,
@@ -194,7 +210,7 @@ export const presentEvolution = ({ entries, next }: EvolutionPage): Static<typeo
     to_tier: entry.toTier,
     reasoning: entry.reasoning,
   })),
-  next_cursor: next === null ? null : presentCursor([next]),
+  next_cursor: next && presentCursor([next.repo, next.global]),
 });
 
 export const ConfidenceAnswer = named(

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
 import type { Direction } from '../domain/edges.js';
-import type { Path, Picture, Reached, Ways } from '../services/graph.js';
+import { EDGE_TYPES, type EdgeType } from '../domain/vocabulary.js';
+import type { Picture, Related, Ways } from '../services/graph.js';
+import type { Path } from '../services/paths.js';
 import { EdgeReport, EdgeTypeWord, presentEdge } from './edges.js';
 import { NodeId, NodeReport, presentNode } from './nodes.js';
 import { named, ref, withDefaults, words } from './schema.js';
@@ -11,7 +13,13 @@ const HOPS_MAX = 3;
 
 const WAYS = {
   repo_id: Type.String({ minLength: 1, default: 'default', description: 'The repo to look from' }),
-  edge_type: Type.Optional(EdgeTypeWord),
+  edge_type: Type.Optional(
+    Type.Array(EdgeTypeWord, {
+      minItems: 1,
+      maxItems: EDGE_TYPES.length,
+      description: 'Only over edges of this type; said several times, of any of these',
+    }),
+  ),
   label: Type.Optional(Type.String({ description: 'Only over edges that say this' })),
   direction: words(['outgoing', 'incoming', 'both'], {
     default: 'both',
@@ -21,13 +29,13 @@ const WAYS = {
 };
 
 interface WaysQuery {
-  edge_type?: Static<typeof EdgeTypeWord>;
+  edge_type?: EdgeType[];
   label?: string;
   direction: string;
 }
 
 export const toWays = (query: WaysQuery): Ways => ({
-  types: query.edge_type === undefined ? null : [query.edge_type],
+  types: query.edge_type ?? null,
   label: query.label ?? null,
   direction: query.direction as Direction,
 });
@@ -49,19 +57,24 @@ export const RelatedAnswer = named(
         from_node_id: NodeId,
         edge: ref(EdgeReport),
       }),
-      { description: 'Nearest first, and of the same distance over the strongest edge first' },
+      {
+        description:
+          'Nearest first, and of the same distance over the strongest edge first. Of a node with more than 1,000 edges the strongest lead on, and of the same weight the newest',
+      },
     ),
+    complete: Type.Boolean({ description: 'False when more nodes are within reach than these' }),
   }),
 );
 
-export const presentRelated = (nodeId: string, related: readonly Reached[]): Static<typeof RelatedAnswer> => ({
+export const presentRelated = (nodeId: string, { found, isComplete }: Related): Static<typeof RelatedAnswer> => ({
   node_id: nodeId,
-  related: related.map(({ node, hops, fromId, edge }) => ({
+  related: found.map(({ node, hops, fromId, edge }) => ({
     node: presentNode(node),
     hops,
     from_node_id: fromId,
     edge: presentEdge(edge),
   })),
+  complete: isComplete,
 });
 
 export const PictureQuery = withDefaults({
@@ -99,11 +112,16 @@ export const PathAnswer = named(
     found: Type.Boolean(),
     nodes: Type.Array(ref(NodeReport), { description: 'From the first to the last; empty when there is no path' }),
     edges: Type.Array(ref(EdgeReport), { description: 'One between each node and the next' }),
+    complete: Type.Boolean({
+      description:
+        'False when the search gave up before it had looked everywhere within max_hops: there may be a path that was not found, or a shorter one',
+    }),
   }),
 );
 
-export const presentPath = ({ nodes, edges }: Path): Static<typeof PathAnswer> => ({
+export const presentPath = ({ nodes, edges, isComplete }: Path): Static<typeof PathAnswer> => ({
   found: nodes.length > 0,
   nodes: nodes.map(presentNode),
   edges: edges.map(presentEdge),
+  complete: isComplete,
 });

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { CONFIDENCE_DEFAULT, type ConceptDraft, type NodePatch, TAGS_MAX } from '../domain/concepts.js';
+import { type ConceptDraft, type NodePatch, placesIn, TAGS_MAX } from '../domain/concepts.js';
 import { FORM_NAMES, FORMS, type Form } from '../domain/forms.js';
+import { CONFIDENCE_DEFAULT } from '../domain/node.js';
 import { NODE_TYPES, SCOPES, TIERS, type Tier } from '../domain/vocabulary.js';
 import type { FoundNode, NodeSearch } from '../services/node-search.js';
 import type { NodeFilter, NodePage, NodePlace, StoredNode } from '../services/nodes.js';
@@ -20,7 +21,8 @@ const Milliseconds = Type.Integer({ description: 'UTC, in milliseconds', example
 const Metadata = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
-  description: 'Any JSON object; a patch replaces it as a whole',
+  description:
+    'Any JSON object; a patch replaces it as a whole. The texts session_id and task_id in it say where a node belongs: a patch that names one moves the node there.',
 });
 const Tags = Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, maxItems: TAGS_MAX });
 
@@ -70,11 +72,6 @@ export const NodePatchInput = named(
 );
 export type NodePatchInput = Static<typeof NodePatchInput>;
 
-const textIn = (metadata: Record<string, unknown> | undefined, key: string): string | null => {
-  const value = metadata?.[key];
-  return typeof value === 'string' ? value : null;
-};
-
 export const toConceptDraft = (input: NodeInput): ConceptDraft => ({
   type: input.type,
   content: input.content,
@@ -84,8 +81,8 @@ export const toConceptDraft = (input: NodeInput): ConceptDraft => ({
   provenance: input.provenance ?? null,
   metadata: input.metadata ?? {},
   tags: input.tags ?? [],
-  sessionId: input.session_id ?? textIn(input.metadata, 'session_id'),
-  taskId: input.task_id ?? textIn(input.metadata, 'task_id'),
+  sessionId: input.session_id ?? placesIn(input.metadata).sessionId ?? null,
+  taskId: input.task_id ?? placesIn(input.metadata).taskId ?? null,
 });
 
 /** Field by field as the domain calls them: here they are the same words. */
@@ -159,7 +156,7 @@ export const IfMatch = Type.Object({
   ),
 });
 
-export const presentETag = ({ revision }: StoredNode): string => `"${revision}"`;
+export const presentETag = ({ revision }: Pick<StoredNode, 'revision'>): string => `"${revision}"`;
 
 export function toRevision(ifMatch: string | undefined): number | null {
   const digits = ifMatch?.match(/\d+/)?.[0];
@@ -250,7 +247,8 @@ export const NodeSearchRequest = named(
       match: Type.Optional(
         words(['any', 'all', 'phrase', 'prefix'], {
           default: 'any',
-          description: 'Any of the words, all of them, all in this order, or all with the last one still being typed',
+          description:
+            'Any of the words, all of them, all in this order, or all with the last one still being typed: then it stands for the first 300 words that begin so',
         }),
       ),
       type: Type.Optional(NodeTypeWord),
@@ -275,6 +273,7 @@ export const toNodeSearch = (request: Static<typeof NodeSearchRequest>): NodeSea
     form: (request.form as Form | undefined) ?? null,
     kind: request.subtype ?? null,
     minConfidence: request.min_confidence ?? 0,
+    sessionId: null,
   },
   includeArchived: (request.include_archived ?? false) || request.tier === 'archive',
   includeGlobal: request.include_global ?? true,
@@ -287,10 +286,13 @@ export const NodeSearchAnswer = named(
     results: Type.Array(
       Type.Object({
         node: ref(NodeReport),
-        score: Type.Number({ exclusiveMinimum: 0, description: 'Higher is better; comparable within one answer' }),
+        score: Type.Number({
+          exclusiveMinimum: 0,
+          description: 'Higher is better; comparable within one answer, between the repo and what is global too',
+        }),
         snippet: Type.String({ description: 'A passage with the found words in **bold**' }),
       }),
-      { description: 'Best first' },
+      { description: 'Best first. Of more than 20,000 matches in one space the newest are weighed' },
     ),
   }),
 );

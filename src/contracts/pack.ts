@@ -17,7 +17,8 @@ export const ReadRequest = named(
       op: Type.Literal('read'),
       repo_id: RepoId,
       mode: words(['ambient', 'targeted'], {
-        description: 'ambient: unasked context at the start of work, admits only sure matches; targeted: a question',
+        description:
+          'ambient: unasked context at the start of work; opens with the wisdom and preferences that bear on it, and else admits only sure matches. targeted: a question',
       }),
       query: Type.String({ minLength: 1, description: 'Plain words; there is no query syntax' }),
       include_global: Type.Optional(Type.Boolean({ default: true, description: 'Search global memories too' })),
@@ -49,7 +50,7 @@ export const ReadRequest = named(
         Type.String({
           format: 'date-time',
           description:
-            'Look from this time: what was known, linked, voted and archived then. Words are weighed as they are today.',
+            'Look from this time: what was known, linked, voted and archived then. Words are weighed as they are today. A node whose text was changed since is left out: what it said then is not kept.',
         }),
       ),
       max_tokens: Type.Optional(

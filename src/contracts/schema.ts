@@ -28,7 +28,7 @@ export const words = <Words extends string[]>(list: readonly [...Words], options
 export const withDefaults = <Properties extends Record<string, TSchema>>(properties: Properties) => {
   const object = strict(properties);
   const isOptional = (name: string): boolean =>
-    'default' in (properties[name] as object) || !(object.required as readonly string[]).includes(name);
+    'default' in (properties[name] as object) || !((object.required ?? []) as readonly string[]).includes(name);
   const required = Object.keys(properties).filter((name) => !isOptional(name));
   return Type.Unsafe<Static<typeof object>>({ ...object, required });
 };

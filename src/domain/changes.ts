@@ -1,17 +1,23 @@
-import type { Member } from './links.js';
-import type { Concept, Memory, NodeFields } from './node.js';
+import type { Agent, Session } from './agents.js';
+import type { Label, Member } from './links.js';
+import type { GraphNode, Memory, NodeFields } from './node.js';
 import type { ConfidenceTrigger, EdgeType, Origin, Tier } from './vocabulary.js';
 
 /** Everything that can be written, as data. `Store.apply` is the only thing that carries a change out. */
 export type Change =
   | InsertMemory
-  | InsertConcept
+  | InsertNode
   | PatchNode
   | PurgeNode
+  | ExpectNodes
   | AttachEvidence
   | InsertEdge
   | PatchEdge
   | RemoveEdge
+  | SetMembers
+  | InsertAgent
+  | InsertSession
+  | EndSession
   | MoveTier
   | CountAccess
   | RecordEvolution
@@ -27,9 +33,9 @@ export interface InsertMemory {
   readonly refuseDuplicate: boolean;
 }
 
-export interface InsertConcept {
-  readonly change: 'insert_concept';
-  readonly concept: Concept;
+export interface InsertNode {
+  readonly change: 'insert_node';
+  readonly node: GraphNode;
   readonly terms: readonly string[];
 }
 
@@ -46,6 +52,12 @@ export interface PatchNode {
   readonly trigger: ConfidenceTrigger;
   readonly reason: string | null;
   readonly atMs: number;
+}
+
+/** Nothing is done unless these nodes are as they were read. */
+export interface ExpectNodes {
+  readonly change: 'expect_nodes';
+  readonly nodes: readonly { readonly nodeId: string; readonly revision: number }[];
 }
 
 /** Removes a node for good, with its place in every edge; an edge that is left with one member goes with it. */
@@ -105,6 +117,37 @@ export interface StandingEdge {
   readonly type: EdgeType;
   readonly label: string;
   readonly members: readonly Member[];
+}
+
+/** Who belongs to a node over the one edge of this label that it has; the edge is drawn when it is not there. */
+export interface SetMembers {
+  readonly change: 'set_members';
+  readonly label: Label;
+  readonly repoId: string;
+  readonly ownerId: string;
+  /** In their order. */
+  readonly memberIds: readonly string[];
+  /** Of the edge, if it has to be drawn. */
+  readonly edgeId: string;
+  readonly origin: Origin;
+  readonly atMs: number;
+}
+
+interface InsertAgent {
+  readonly change: 'insert_agent';
+  readonly agent: Agent;
+}
+
+interface InsertSession {
+  readonly change: 'insert_session';
+  readonly session: Session;
+}
+
+export interface EndSession {
+  readonly change: 'end_session';
+  readonly sessionId: string;
+  readonly finalOutcome: string | null;
+  readonly atMs: number;
 }
 
 export interface MoveTier {

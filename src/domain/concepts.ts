@@ -21,12 +21,20 @@ export interface ConceptDraft {
 }
 
 /** What a caller asks to change in a node. */
-export interface NodePatch extends Omit<NodeFields, 'terms' | 'kind'> {
+export interface NodePatch extends Omit<NodeFields, 'terms' | 'kind' | 'sessionId' | 'taskId' | 'detail' | 'files'> {
   readonly subtype?: string | null;
   readonly tier?: Tier;
 }
 
-export const CONFIDENCE_DEFAULT = 0.5;
+/** The session and the task that metadata names, where it names them as texts. */
+export function placesIn(metadata: Readonly<Record<string, unknown>> | undefined): {
+  readonly sessionId?: string;
+  readonly taskId?: string;
+} {
+  const { session_id: sessionId, task_id: taskId } = metadata ?? {};
+  return { ...(typeof sessionId === 'string' && { sessionId }), ...(typeof taskId === 'string' && { taskId }) };
+}
+
 export const NAME_CHARACTERS_MAX = 200;
 export const TAGS_MAX = 50;
 export const METADATA_CHARACTERS_MAX = 65_536;
@@ -59,12 +67,13 @@ function checkTag(field: string, tag: string): Violation[] {
 
 /** What a form keeps as it was written cannot be patched, whoever asks. The tier is no field: it moves. */
 export function checkMutable(form: Form, patch: NodePatch): Violation[] {
-  const { mutableFields } = formOf(form);
+  const { mutableFields, keeper } = formOf(form);
+  const instead = keeper === null ? 'never changes; write another and link the two' : `is changed under ${keeper}`;
   return Object.keys(patch)
     .filter((field) => field !== 'tier' && !mutableFields.includes(field))
     .map((field) => ({
       field,
       code: 'conflict',
-      message: `of a ${form} never changes; write another and link the two`,
+      message: `of a ${form} ${instead}`,
     }));
 }

@@ -27,6 +27,8 @@ interface Keeper {
   readonly id: string;
   readonly accessCount: number;
   readonly lastAccessedAtMs: number;
+  /** Its own and those of its twins; null when they have no others. */
+  readonly tags: readonly string[] | null;
 }
 
 /** A node that goes to the archive because its keeper says the same. */
@@ -40,8 +42,8 @@ interface Merged {
 interface Relinked {
   readonly edgeId: string;
   readonly weight: number;
-  /** In the places of the edge's own. */
-  readonly memberIds: readonly string[];
+  /** Who stands in which of the edge's own places; a part that is played twice is played once from now on. */
+  readonly members: readonly { readonly place: number; readonly nodeId: string }[];
 }
 
 interface Strengthened {
@@ -49,21 +51,41 @@ interface Strengthened {
   readonly weight: number;
 }
 
-/**
- * Task to session. Only nodes of tier task are looked at, so a second run finds nothing to do. `existingSummaries` are
- * the keys (`summaryKey`) of the session's summaries.
- */
+/** A large task is taken in several parts. Twins are in one part, and what the parts share is told here. */
+export interface ConsolidationSettings {
+  /** The keys (`summaryKey`) of the session's summaries. */
+  readonly existingSummaries?: ReadonlySet<string>;
+  /** Nodes with so many edges that they cannot all be drawn again; they stay themselves. */
+  readonly hubIds?: ReadonlySet<string>;
+  /** What the parts before this one kept, for the summaries. */
+  readonly earlier?: readonly EvolvingNode[];
+  /** Who stands for whom that was merged before. */
+  readonly keeperOf?: ReadonlyMap<string, string>;
+  /** The edges that were strengthened before. */
+  readonly strengthenedIds?: ReadonlySet<string>;
+}
+
+/** Task to session. Only nodes of tier task are looked at, so a second run finds nothing to do. */
 export function consolidate(
   nodes: readonly EvolvingNode[],
   edges: readonly EvolvingEdge[],
-  { existingSummaries = new Set() }: { readonly existingSummaries?: ReadonlySet<string> } = {},
+  {
+    existingSummaries = new Set(),
+    hubIds = new Set(),
+    earlier = [],
+    keeperOf = new Map(),
+    strengthenedIds = new Set(),
+  }: ConsolidationSettings = {},
 ): Consolidation {
   const ofTask = nodes.filter(({ form, tier }) => tier === 'task' && mayEvolve(form)).sort(byAge);
-  const groups = groupsBy(ofTask, twinKey)
+  const groups = groupsBy(ofTask, (node) => (hubIds.has(node.id) ? node.id : twinKey(node)))
     .map((twins) => ({ twins, keeper: twins.reduce((best, twin) => (bestFirst(twin, best) < 0 ? twin : best)) }))
     .sort((a, b) => byAge(a.keeper, b.keeper));
   const keepers = groups.map(({ keeper }) => keeper);
-  const strengthened = strengthen(ofTask, edges);
+  const strengthened = strengthen(
+    ofTask,
+    edges.filter(({ id }) => !strengthenedIds.has(id)),
+  );
   return {
     promoted: groups.map(({ twins, keeper }) => standingFor(keeper, twins)),
     merged: groups.flatMap(({ twins, keeper }) =>
@@ -72,26 +94,42 @@ export function consolidate(
         .map(({ id }) => ({ id, keeperId: keeper.id, reason: `merged into ${keeper.id}` })),
     ),
     strengthened,
-    relinked: relink(groups, edges, strengthened),
-    summaries: unsaid(summarize(keepers), existingSummaries),
+    relinked: relink(groups, keeperOf, edges, strengthened),
+    summaries: unsaid(summarize([...earlier, ...keepers].sort(byAge)), existingSummaries),
   };
 }
 
 /**
- * White space inside a text and composed letters count here, unlike for memories: in a snippet they can be all the
- * difference.
+ * Who says the same, of the same thing. White space inside a text and composed letters count here, unlike for memories:
+ * in a snippet they can be all the difference. A node without a text is told from others by its edges alone.
  */
-const twinKey = ({ form, type, sessionId, content }: EvolvingNode): string =>
-  JSON.stringify([form, type, sessionId, content.trim().toLowerCase()]);
+export function twinKey({ id, form, type, kind, sessionId, content, metadata }: EvolvingNode): string {
+  const said = content.trim().toLowerCase();
+  if (said === '') return id;
+  const { session_id: _session, task_id: _task, ...about } = metadata;
+  return JSON.stringify([form, type, kind, sessionId, said, about], inOrder);
+}
+
+/** Objects with their keys in order, so that the same data gives the same JSON. */
+const inOrder = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
 const bestFirst = (a: EvolvingNode, b: EvolvingNode): number =>
   b.confidence - a.confidence || b.accessCount - a.accessCount || byAge(a, b);
 
-const standingFor = ({ id }: EvolvingNode, twins: readonly EvolvingNode[]): Keeper => ({
+const standingFor = ({ id, tags }: EvolvingNode, twins: readonly EvolvingNode[]): Keeper => ({
   id,
+  tags: tagsBesides(tags, twins),
   accessCount: twins.reduce((sum, { accessCount }) => sum + accessCount, 0),
   lastAccessedAtMs: twins.reduce((latest, { lastAccessedAtMs }) => Math.max(latest, lastAccessedAtMs), 0),
 });
+
+function tagsBesides(own: readonly string[], twins: readonly EvolvingNode[]): readonly string[] | null {
+  const all = new Set([...own, ...twins.flatMap(({ tags }) => tags)]);
+  return all.size > new Set(own).size ? [...all] : null;
+}
 
 const ACCESSES_COUNTED_MAX = 10;
 const STRENGTH_PER_ACCESS = 0.1;
@@ -117,25 +155,36 @@ function strengthen(nodes: readonly EvolvingNode[], edges: readonly EvolvingEdge
 const uniqueEdges = (edges: readonly EvolvingEdge[]): EvolvingEdge[] =>
   [...new Map(edges.map((edge) => [edge.id, edge])).values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Summaries keep to their own sources, and an edge between twins joins a node to itself: neither is drawn again. */
+/**
+ * Summaries keep to their own sources. An edge that joins nobody but twins would join a node to itself, and one in which
+ * the keeper plays the part already says all of it as it stands: neither is drawn again.
+ */
 function relink(
   groups: readonly { twins: readonly EvolvingNode[]; keeper: EvolvingNode }[],
+  earlier: ReadonlyMap<string, string>,
   edges: readonly EvolvingEdge[],
   strengthened: readonly Strengthened[],
 ): Relinked[] {
-  const keeperOf = new Map(
-    groups.flatMap(({ twins, keeper }) =>
+  const keeperOf = new Map([
+    ...earlier,
+    ...groups.flatMap(({ twins, keeper }) =>
       twins.filter((twin) => twin !== keeper).map(({ id }): [string, string] => [id, keeper.id]),
     ),
-  );
+  ]);
   const weights = new Map(strengthened.map(({ edgeId, weight }) => [edgeId, weight]));
-  return uniqueEdges(edges).flatMap(({ id: edgeId, label, weight, memberIds: before }) => {
-    const memberIds = before.map((id) => keeperOf.get(id) ?? id);
-    const isSame = memberIds.every((id, place) => id === before[place]);
-    const joinsTwins = new Set(memberIds).size < new Set(before).size;
-    return label === SUMMARIZES || isSame || joinsTwins
-      ? []
-      : [{ edgeId, weight: weights.get(edgeId) ?? weight, memberIds }];
+  return uniqueEdges(edges).flatMap(({ id: edgeId, label, weight, memberIds, roles }) => {
+    const partOf = (nodeId: string, place: number): string => `${roles[place]} ${nodeId}`;
+    const standing = new Set(memberIds.map(partOf));
+    const byPart = new Map<string, { place: number; nodeId: string }>();
+    for (const [place, id] of memberIds.entries()) {
+      const nodeId = keeperOf.get(id) ?? id;
+      const part = partOf(nodeId, place);
+      if (!byPart.has(part)) byPart.set(part, { place, nodeId });
+    }
+    const members = [...byPart.values()];
+    const isSaid = [...byPart.keys()].every((part) => standing.has(part));
+    const isLoop = new Set(members.map(({ nodeId }) => nodeId)).size === 1 && new Set(memberIds).size > 1;
+    return label === SUMMARIZES || isSaid || isLoop ? [] : [{ edgeId, weight: weights.get(edgeId) ?? weight, members }];
   });
 }
 
@@ -145,7 +194,10 @@ const SUMMARY_ITEMS_MAX = 10;
 const ITEM_CHARACTERS_MAX = 200;
 const SUMMARY_CHARACTERS_MAX = 1_000;
 
-/** One summary for each subtype that several nodes of a session share. A node without a subtype shares nothing. */
+/**
+ * One summary for each subtype that several nodes of a session share, where they say anything. A node without a subtype
+ * shares nothing.
+ */
 const summarize = (nodes: readonly EvolvingNode[]): Summary[] =>
   groupsBy(nodes, ({ sessionId }) => JSON.stringify(sessionId))
     .filter((ofSession) => ofSession.length >= SUMMARY_NODES_MIN)
@@ -161,7 +213,8 @@ const summarize = (nodes: readonly EvolvingNode[]): Summary[] =>
       confidence: group.reduce((sum, { confidence }) => sum + confidence, 0) / group.length,
       sessionId: group[0]?.sessionId ?? null,
       sourceIds: group.map(({ id }) => id),
-    }));
+    }))
+    .filter(({ content }) => content !== '');
 
 /** As many items as fit whole; the edges name every source, also those that have no room here. */
 function bulletsOf(nodes: readonly EvolvingNode[]): string {

@@ -23,7 +23,7 @@ export interface Decay {
  * after the one before it rather than at `nowMs`, so that no run swallows the hours of a day that is not over yet.
  */
 export function decayOf(
-  node: EvolvingNode,
+  node: Pick<EvolvingNode, 'form' | 'tier' | 'confidence' | 'accessCount' | 'lastAccessedAtMs' | 'decayedAtMs'>,
   { nowMs, factor = 0.95, minConfidence = 0.3 }: DecaySettings,
 ): Decay | null {
   if (node.tier !== 'longterm' || !mayEvolve(node.form)) return null;

@@ -34,8 +34,8 @@ function effectOf(change: Change): SideEffect[] {
   switch (change.change) {
     case 'insert_memory':
       return [{ effect: 'memory_inserted', memoryId: change.memory.id, kind: change.memory.kind }];
-    case 'insert_concept':
-      return [{ effect: 'node_inserted', nodeId: change.concept.id }];
+    case 'insert_node':
+      return [{ effect: 'node_inserted', nodeId: change.node.id }];
     case 'patch_node':
       return [{ effect: 'node_patched', nodeId: change.nodeId }];
     case 'purge_node':
@@ -56,6 +56,11 @@ function effectOf(change: Change): SideEffect[] {
       const { id: observationId, memoryId, problemId, vote } = change;
       return [{ effect: 'vote_recorded', observationId, memoryId, problemId, vote }];
     }
+    case 'expect_nodes':
+    case 'set_members':
+    case 'insert_agent':
+    case 'insert_session':
+    case 'end_session':
     case 'count_access':
     case 'record_evolution':
     case 'remember_reply':

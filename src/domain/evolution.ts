@@ -10,6 +10,8 @@ export interface EvolvingNode {
   readonly kind: string | null;
   readonly tier: Tier;
   readonly content: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
   /** Of a task and of a session, what one session noted is not shown to another. */
   readonly sessionId: string | null;
   readonly confidence: number;
@@ -26,6 +28,8 @@ export interface EvolvingEdge {
   readonly weight: number;
   /** By position: the first member of an edge labelled `SUMMARIZES` is the summary. */
   readonly memberIds: readonly string[];
+  /** The parts that they play, in the same places. */
+  readonly roles: readonly string[];
 }
 
 /**
@@ -57,6 +61,17 @@ export const unsaid = (summaries: readonly Summary[], existing: ReadonlySet<stri
 /** Oldest first; equal ages by id, so that the order in which nodes were found does not matter. */
 export const byAge = (a: EvolvingNode, b: EvolvingNode): number =>
   a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** More of a text than any summary quotes. */
+const BRIEF_CHARACTERS_MAX = 200;
+
+/** As much of a node as a summary needs, so that many can be kept in mind. */
+export const briefOf = (node: EvolvingNode): EvolvingNode => ({
+  ...node,
+  content: excerptsOf([node], BRIEF_CHARACTERS_MAX)[0] ?? '',
+  metadata: {},
+  tags: [],
+});
 
 const HALF_CHARACTER_AT_END = /[\uD800-\uDBFF]$/;
 

@@ -7,7 +7,9 @@ export interface LinkRow {
   /** Strength of a new edge; it scales what an item reached over the edge inherits from its anchor. */
   readonly weight: number;
   /** The contract that alone makes and keeps such edges, because it promises something about them; null when anybody may. */
-  readonly keeper: 'memory' | null;
+  readonly keeper: 'memory' | 'episodes' | 'chapters' | 'wisdom' | null;
+  /** The part of which each player has one such edge, whoever else is in it. */
+  readonly oneFor?: Role;
 }
 
 export const LINKS = {
@@ -18,6 +20,29 @@ export const LINKS = {
   contradicts: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
   validates: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
   invalidates: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
+  causes: { type: 'causation', roles: ['cause', 'effect'], weight: 1, keeper: null },
+  blocks: { type: 'causation', roles: ['cause', 'effect'], weight: 1, keeper: 'episodes', oneFor: 'effect' },
+  supersedes: {
+    type: 'relation',
+    roles: ['subject', 'object'],
+    weight: 1,
+    keeper: 'episodes',
+    oneFor: 'subject',
+  },
+  narrates: {
+    type: 'composition',
+    roles: ['subject', 'participant'],
+    weight: 1,
+    keeper: 'chapters',
+    oneFor: 'subject',
+  },
+  distills: {
+    type: 'composition',
+    roles: ['subject', 'participant'],
+    weight: 1,
+    keeper: 'wisdom',
+    oneFor: 'subject',
+  },
   summarizes: { type: 'composition', roles: ['subject', 'object'], weight: 1, keeper: null },
 } as const satisfies Record<string, LinkRow>;
 
@@ -32,10 +57,10 @@ export interface Member {
   readonly position: number;
 }
 
-/** The members of a link, in the order of the label's roles; a symmetric label gives all of them its one role. */
+/** The members of a link, in the order of the label's roles; all that are left over have the last role. */
 export function membersOf(label: Label, nodeIds: readonly string[]): Member[] {
   const roles: readonly Role[] = LINKS[label].roles;
-  return nodeIds.map((nodeId, position) => ({ nodeId, role: roles[position] ?? (roles[0] as Role), position }));
+  return nodeIds.map((nodeId, position) => ({ nodeId, role: roles[position] ?? (roles.at(-1) as Role), position }));
 }
 
 /**
@@ -49,6 +74,8 @@ export function edgeKey(
 ): string {
   // A known label has one type; a label of the caller's own may be used with any, and may hold any character.
   const name = linkOf(label) ? label : `${type} ${JSON.stringify(label)}`;
-  const parts = members.map((member) => `${member.role}=${member.nodeId}`).sort();
+  const oneFor = linkOf(label)?.oneFor;
+  const counted = oneFor === undefined ? members : members.filter(({ role }) => role === oneFor);
+  const parts = counted.map((member) => `${member.role}=${member.nodeId}`).sort();
   return `${name}|${parts.join('|')}`;
 }

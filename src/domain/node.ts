@@ -1,4 +1,6 @@
+import type { EpisodeDetail, FileUse } from './episodes.js';
 import type { Form } from './forms.js';
+import type { ChapterDetail, WisdomDetail } from './narratives.js';
 import type { NodeType, Scope, Tier } from './vocabulary.js';
 
 /** Anything remembered, as the layers above storage see it. Times are integer UTC milliseconds. */
@@ -19,17 +21,50 @@ interface Node {
   readonly updatedAtMs: number;
 }
 
-/** A bare node of the graph. */
-export interface Concept extends Omit<Node, 'kind'> {
-  readonly form: 'concept';
-  /** Its subtype. */
+/** What the detail table of a form holds. */
+export type Detail = EpisodeDetail | ChapterDetail | WisdomDetail;
+
+/** A node of a form that may change. */
+export interface GraphNode extends Omit<Node, 'kind'> {
+  readonly form: Exclude<Form, 'memory'>;
+  /** Of a concept its subtype. */
   readonly kind: string | null;
-  readonly confidence: number;
   readonly provenance: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
   readonly sessionId: string | null;
   readonly taskId: string | null;
+  /** A bare node has none. */
+  readonly detail?: Detail;
+  readonly files?: readonly FileUse[];
+}
+
+/** Of a node whose confidence nobody said. */
+export const CONFIDENCE_DEFAULT = 0.5;
+
+/** A new node of a repo, with what every node begins with. */
+export const newNode = (
+  fields: Pick<GraphNode, 'id' | 'form' | 'kind' | 'type' | 'repoId' | 'content' | 'createdAtMs'> & Partial<GraphNode>,
+): GraphNode => ({
+  scope: 'repo',
+  confidence: CONFIDENCE_DEFAULT,
+  tier: 'longterm',
+  archivedAtMs: null,
+  archiveReason: null,
+  revision: 1,
+  updatedAtMs: fields.createdAtMs,
+  provenance: null,
+  metadata: {},
+  tags: [],
+  sessionId: null,
+  taskId: null,
+  ...fields,
+});
+
+/** A bare node of the graph. */
+export interface Concept extends GraphNode {
+  readonly form: 'concept';
+  readonly confidence: number;
 }
 
 /** What a patch may set. The terms go with the content. */
@@ -41,6 +76,10 @@ export interface NodeFields {
   readonly provenance?: string | null;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly tags?: readonly string[];
+  readonly sessionId?: string;
+  readonly taskId?: string;
+  readonly detail?: Detail;
+  readonly files?: readonly FileUse[];
 }
 
 /** A memory is a node with the reason it was written; the digest of its normalised text finds exact duplicates. */

@@ -15,6 +15,8 @@ export interface Packable {
   readonly score: number;
   /** Who must be in the answer too: a superseded fact never comes without the fact that replaced it. */
   readonly companionId: string | null;
+  /** Whether it goes before everything else of its section. */
+  readonly opens: boolean;
 }
 
 export interface PackLimits {
@@ -70,6 +72,7 @@ export function pack<Item extends Packable>(
   };
 
   const ordered = [...unique.values()].sort(byScore);
+  for (const item of ordered) if (item.opens) offer(item);
   for (const section of SECTIONS) {
     for (const item of ordered) {
       if (item.section === section && countOf(taken, section) < QUOTAS[limits.mode][section]) offer(item);
@@ -79,7 +82,9 @@ export function pack<Item extends Packable>(
   for (const item of ordered.sort((a, b) => b.score - a.score || rank(a) - rank(b) || byScore(a, b))) offer(item);
 
   const inSection = (section: Section): Item[] =>
-    [...taken.values()].filter((item) => item.section === section).sort(byScore);
+    [...taken.values()]
+      .filter((item) => item.section === section)
+      .sort((a, b) => Number(b.opens) - Number(a.opens) || byScore(a, b));
   return {
     sections: {
       direct: inSection('direct'),

@@ -28,6 +28,10 @@ export interface PromotionSettings {
    * superfluous.
    */
   readonly existingSummaries?: ReadonlySet<string>;
+  /** The median of the whole session, where the nodes are only a part of it. */
+  readonly accessMedian?: number;
+  /** What was promoted of the parts before this one, for the summaries. */
+  readonly earlier?: readonly EvolvingNode[];
 }
 
 /**
@@ -38,23 +42,27 @@ export interface PromotionSettings {
 export function promote(
   nodes: readonly EvolvingNode[],
   edges: readonly EvolvingEdge[],
-  { threshold = 0.8, existingSummaries = new Set() }: PromotionSettings = {},
+  { threshold = 0.8, existingSummaries = new Set(), earlier = [], ...settings }: PromotionSettings = {},
 ): Promotion {
   const evolving = nodes.filter(({ form }) => mayEvolve(form)).sort(byAge);
-  const summaryIds = new Set(edges.flatMap(({ label, memberIds }) => (label === SUMMARIZES ? memberIds[0] : [])));
-  const accessMedian = upperMedian(
-    evolving
-      .filter(({ id, tier }) => (tier === 'session' || tier === 'longterm') && !summaryIds.has(id))
-      .map(({ accessCount }) => accessCount),
-  );
+  const accessMedian = settings.accessMedian ?? medianOf(evolving, edges);
   const promoted = evolving.filter(
     ({ tier, confidence, accessCount }) => tier === 'session' && confidence >= threshold && accessCount >= accessMedian,
   );
   return {
     accessMedian,
     promotedIds: promoted.map(({ id }) => id),
-    crystallized: unsaid(crystallize(promoted, edges), existingSummaries),
+    crystallized: unsaid(crystallize([...earlier, ...promoted].sort(byAge), edges), existingSummaries),
   };
+}
+
+function medianOf(nodes: readonly EvolvingNode[], edges: readonly EvolvingEdge[]): number {
+  const summaryIds = new Set(edges.flatMap(({ label, memberIds }) => (label === SUMMARIZES ? memberIds[0] : [])));
+  return upperMedian(
+    nodes
+      .filter(({ id, tier }) => (tier === 'session' || tier === 'longterm') && !summaryIds.has(id))
+      .map(({ accessCount }) => accessCount),
+  );
 }
 
 const upperMedian = (values: readonly number[]): number =>

@@ -68,6 +68,9 @@ export function lexicalScorer(
 
 export type ReadMode = 'ambient' | 'targeted';
 
+/** What opens an answer holds in general, so it need not speak of everything that was asked about. */
+export type AdmissionMode = ReadMode | 'opening';
+
 /**
  * What lets a match in. Coverage decides in a small corpus, where no word is rare; in a large one a match on rare words is
  * evidence by itself, however long the question was. Ambient answers come unasked, so they must be surer.
@@ -75,9 +78,10 @@ export type ReadMode = 'ambient' | 'targeted';
 const ADMISSION = {
   targeted: { coverage: 0.65, evidence: 2.5 },
   ambient: { coverage: 0.8, evidence: 5 },
-} as const satisfies Record<ReadMode, { coverage: number; evidence: number }>;
+  opening: { coverage: 0.25, evidence: 1.5 },
+} as const satisfies Record<AdmissionMode, { coverage: number; evidence: number }>;
 
-export const isAdmitted = (mode: ReadMode, match: { coverage: number; evidence: number }): boolean =>
+export const isAdmitted = (mode: AdmissionMode, match: { coverage: number; evidence: number }): boolean =>
   match.coverage >= ADMISSION[mode].coverage || match.evidence >= ADMISSION[mode].evidence;
 
 /**
@@ -96,7 +100,7 @@ export interface ChosenTerms {
  * Rarest first, terms choose candidates. It ends where what is left could not let a memory in by itself, or where the lists grow
  * too long; known terms give at least one.
  */
-export function chooseTerms(mode: ReadMode, corpus: Corpus, queryTerms: readonly string[]): ChosenTerms {
+export function chooseTerms(mode: AdmissionMode, corpus: Corpus, queryTerms: readonly string[]): ChosenTerms {
   const known = queryTerms
     .map((term) => ({ term, frequency: corpus.frequencies.get(term) ?? 0 }))
     .filter(({ frequency }) => frequency > 0)
@@ -156,3 +160,8 @@ export const SUPERSEDED_FACTOR = 0.5;
 /** Highest score first; equal scores by id, so that an unchanged store gives an unchanged answer. */
 export const byScore = (a: { id: string; score: number }, b: { id: string; score: number }): number =>
   b.score - a.score || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** By how much the importance of an episode, from 0 to 1, moves its score: no more than a quarter either way. */
+const IMPORTANCE_STRENGTH = 0.5;
+
+export const importanceFactor = (importance: number): number => 1 + IMPORTANCE_STRENGTH * (importance - 0.5);

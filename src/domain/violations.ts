@@ -20,3 +20,8 @@ export class GateFailure extends Error {
     this.name = 'GateFailure';
   }
 }
+
+/** Lets a request through a gate that found nothing wrong with it. */
+export function passGate(gate: Gate, violations: readonly Violation[]): void {
+  if (violations.length > 0) throw new GateFailure(gate, violations);
+}

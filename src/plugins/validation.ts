@@ -10,12 +10,12 @@ const buildCompiler = AjvCompiler() as BuildCompilerFromPool;
 /** `allErrors` lets a caller see everything at once; what it costs is bounded by the body's limits (see `body.ts`). */
 const SHARED = { allErrors: true, verbose: true, removeAdditional: false, useDefaults: true, discriminator: true };
 
-/** Bodies are taken as they are; what comes in a URL or header is text, so numbers in it are read as numbers. */
+/** Bodies are taken as they are; what comes in a URL or header is text, so numbers in it are read as numbers, and one value as a list of one. */
 const buildValidator: BuildCompilerFromPool = (externalSchemas) => {
   const ofBody = buildCompiler(externalSchemas, { customOptions: { ...SHARED, coerceTypes: false } });
   // Without strict numbers Infinity is a number like any other, and too large.
   const ofText = buildCompiler(externalSchemas, {
-    customOptions: { ...SHARED, coerceTypes: true, strictNumbers: false },
+    customOptions: { ...SHARED, coerceTypes: 'array', strictNumbers: false },
   });
   // Fastify hands over the whole route where the type says schema.
   return (route) => ((route as unknown as RouteDefinition).httpPart === 'body' ? ofBody(route) : ofText(route));
@@ -43,6 +43,8 @@ const isSaidElsewhere = ({ keyword, params, parentSchema }: AjvError): boolean =
 function fieldOf({ instancePath, keyword, params }: AjvError, part: string): string {
   const path = instancePath.split('/').slice(1).map(unescapePointer);
   if (part === 'headers') path.unshift(part);
+  // A parameter is named as it stands in the URL, however often it was given.
+  if (part === 'querystring') path.length = Math.min(path.length, 1);
   if (keyword === 'required') path.push(String(params.missingProperty));
   if (keyword === 'additionalProperties') path.push(String(params.additionalProperty));
   if (keyword === 'discriminator') path.push(String(params.tag));

@@ -13,22 +13,18 @@ import {
   presentEvolution,
   presentEvolved,
   THRESHOLD_DEFAULT,
-  toBeforeSeq,
   toDecaySettings,
   toEvolutionFilter,
+  toLogPlace,
 } from '../contracts/evolution.js';
 import { ByNode } from '../contracts/nodes.js';
 import { ref } from '../contracts/schema.js';
 import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { consolidateTask } from '../services/consolidation.js';
 import type { Context } from '../services/context.js';
-import {
-  consolidateTask,
-  decayNodes,
-  listEvolution,
-  promoteNode,
-  promoteSession,
-  readConfidence,
-} from '../services/evolution.js';
+import { decayNodes, readConfidence } from '../services/evolution.js';
+import { listEvolution } from '../services/evolution-log.js';
+import { promoteNode, promoteSession } from '../services/promotion.js';
 import { found } from './found.js';
 
 const RUN = ['semantic_error', 'conflict', 'storage_full', ...STORE_PROBLEMS] as const;
@@ -48,7 +44,7 @@ export const evolutionRoutes =
         },
       },
       async ({ query }) => {
-        const before = toBeforeSeq(query.cursor);
+        const before = toLogPlace(query.cursor);
         return presentEvolution(
           await listEvolution(context, query.repo_id, toEvolutionFilter(query), before, query.limit),
         );
@@ -62,6 +58,8 @@ export const evolutionRoutes =
           operationId: 'consolidateTask',
           tags: ['evolution'],
           summary: 'A task is done: its nodes go to the session, said once',
+          description:
+            'Takes all nodes of the task, however many. Nodes of the same type, subtype, session, text and metadata are merged: the surest is kept, with the looks, tags and edges of the others. A dry run answers what a run would.',
           querystring: InRepo,
           body: ref(ConsolidateRequest),
           response: { 200: ref(EvolvedAnswer), ...problems(RUN, { body: true }) },
@@ -80,6 +78,8 @@ export const evolutionRoutes =
           operationId: 'promote',
           tags: ['evolution'],
           summary: 'A session is over: what is sure and was used stays for good. Or one node, by hand',
+          description:
+            'Takes all nodes of the session, however many. Used means looked at as often as the median of them. A dry run answers what a run would.',
           querystring: InRepo,
           body: ref(PromoteRequest),
           response: { 200: ref(EvolvedAnswer), ...problems(['not_found', ...RUN], { body: true }) },

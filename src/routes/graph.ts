@@ -11,7 +11,8 @@ import {
 import { ref } from '../contracts/schema.js';
 import { problems, STORE_PROBLEMS } from '../contracts/shared.js';
 import type { Context } from '../services/context.js';
-import { readPath, readPicture } from '../services/graph.js';
+import { readPicture } from '../services/graph.js';
+import { readPath } from '../services/paths.js';
 import { found } from './found.js';
 
 const LOOKUP = ['not_found', 'semantic_error', ...STORE_PROBLEMS] as const;

@@ -16,9 +16,25 @@ export interface SandboxLimits {
   readonly calls: number;
   /** The result as JSON text, and so the arguments of each call. */
   readonly resultCharacters: number;
+  /** The arguments of all calls together, as JSON text: what is called for is kept until the run has ended. */
+  readonly argumentCharacters: number;
+  /** What all calls give back together, as JSON text. */
+  readonly answerCharacters: number;
+  /** The time that the host functions take together; others have to wait meanwhile. */
+  readonly hostMs: number;
 }
 
-export type LimitName = 'cpu_time' | 'wall_time' | 'memory' | 'stack' | 'output' | 'calls' | 'result';
+export type LimitName =
+  | 'cpu_time'
+  | 'wall_time'
+  | 'host_time'
+  | 'memory'
+  | 'stack'
+  | 'output'
+  | 'calls'
+  | 'result'
+  | 'arguments'
+  | 'answers';
 
 /** Says which limit a run met, and what to do about it. */
 export function explainLimit(name: LimitName, limits: SandboxLimits): string {
@@ -27,6 +43,8 @@ export function explainLimit(name: LimitName, limits: SandboxLimits): string {
       return `The snippet computed for more than ${limits.cpuMs} ms. Look for an endless loop, or do less in one run.`;
     case 'wall_time':
       return `The snippet took more than ${limits.wallMs} ms. Do less in one run, or make fewer and smaller calls.`;
+    case 'host_time':
+      return `The snippet's calls took more than ${limits.hostMs} ms together. Make fewer calls, or ask for less.`;
     case 'memory':
       return `The snippet needed more than ${limits.memoryBytes} bytes of memory. Keep less data at a time.`;
     case 'stack':
@@ -39,6 +57,16 @@ export function explainLimit(name: LimitName, limits: SandboxLimits): string {
       return (
         `A result or a call's arguments are longer than ${limits.resultCharacters} characters of JSON or nested ` +
         `deeper than ${NESTING_MAX} levels. Select what is needed.`
+      );
+    case 'arguments':
+      return (
+        `The arguments of all calls together are longer than ${limits.argumentCharacters} characters of JSON. ` +
+        'Split the work over several runs.'
+      );
+    case 'answers':
+      return (
+        `What all calls gave back together is longer than ${limits.answerCharacters} characters of JSON. ` +
+        'Ask for less, or split the work over several runs.'
       );
   }
 }

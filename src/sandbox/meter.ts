@@ -10,6 +10,8 @@ export class Meter {
   #waitedMs = 0;
   #printed = 0;
   #calls = 0;
+  #asked = 0;
+  #answered = 0;
   #exceeded: LimitName | null = null;
 
   constructor(limits: SandboxLimits) {
@@ -35,8 +37,15 @@ export class Meter {
     if (this.isOver()) throw new LimitReached(`limit reached: ${this.#exceeded}`);
   }
 
-  countCall(): void {
+  countCall(argumentsText: string): void {
     if (++this.#calls > this.#limits.calls) this.exceed('calls');
+    this.#asked += argumentsText.length;
+    if (this.#asked > this.#limits.argumentCharacters) this.exceed('arguments');
+  }
+
+  countAnswer(answerText: string): void {
+    this.#answered += answerText.length;
+    if (this.#answered > this.#limits.answerCharacters) this.exceed('answers');
   }
 
   /** Counts a line and gives back as much of it as there is room for. */

@@ -10,6 +10,9 @@ const LIMITS: SandboxLimits = {
   outputCharacters: 100_000,
   calls: 1_000,
   resultCharacters: 500_000,
+  argumentCharacters: 1_000_000,
+  answerCharacters: 20_000_000,
+  hostMs: 5_000,
 };
 
 const WORKERS_MAX = 2;

@@ -139,10 +139,13 @@ export class Snippet {
     const context = this.#context;
     const argumentsText = context.getString(listHandle);
     this.#checkSize(argumentsText);
-    this.#meter.countCall();
+    this.#meter.countCall(argumentsText);
     this.#meter.check();
     const name = context.getString(nameHandle);
-    return context.newString(this.#meter.wait(() => this.#host.call(name, argumentsText)));
+    const answerText = this.#meter.wait(() => this.#host.call(name, argumentsText));
+    this.#meter.countAnswer(answerText);
+    this.#meter.check();
+    return context.newString(answerText);
   }
 
   #print(lineHandle: QuickJSHandle): void {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Json } from './json.js';
 import { explainLimit, type LimitName, type SandboxLimits } from './limits.js';
@@ -14,6 +15,8 @@ interface Run {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
   timer: NodeJS.Timeout | undefined;
+  /** What the calls took so far. */
+  hostMs: number;
 }
 
 /** The engine's frames take up to this many times as much of the thread's stack as of the engine's own. */
@@ -55,7 +58,7 @@ export class Thread {
 
   run(code: string, functions: HostFunctions): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      this.#run = { functions, printed: [], calls: [], resolve, reject, timer: undefined };
+      this.#run = { functions, printed: [], calls: [], resolve, reject, timer: undefined, hostMs: 0 };
       this.#holdProcess(true);
       const request: RunRequest = { code, names: Object.keys(functions) };
       this.#port.postMessage(request);
@@ -89,9 +92,17 @@ export class Thread {
 
   async #answer(run: Run, call: SandboxCall): Promise<void> {
     run.calls.push(call);
+    // Others get their turn between any two calls, however fast the snippet makes them.
+    await setImmediate();
+    const since = performance.now();
     const reply = await replyOf(run.functions, call);
+    run.hostMs += performance.now() - since;
     // The run may have been ended meanwhile, and the thread with it.
     if (this.#run !== run) return;
+    if (run.hostMs > this.#limits.hostMs) {
+      this.#finish(run, this.#limited('host_time'));
+      return;
+    }
     this.#port.postMessage(reply);
     Atomics.store(this.#signal, 0, 1);
     Atomics.notify(this.#signal, 0);

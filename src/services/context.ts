@@ -1,5 +1,6 @@
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Store } from '../storage/port.js';
+import type { Summarizer } from '../summarizer/port.js';
 
 /** What every service works with. Clock and ids are passed in, so that tests decide them. */
 export interface Context {
@@ -8,6 +9,8 @@ export interface Context {
   readonly newId: () => string;
   /** The kinds of memory that must name at least one piece of evidence. */
   readonly evidenceKinds: ReadonlySet<string>;
+  /** Words summaries, where there is one that can. */
+  readonly summarizer: Summarizer;
   /** Where snippets run. */
   readonly sandbox: Pick<Sandbox, 'run' | 'close'>;
 }

@@ -132,7 +132,7 @@ export class Draft {
   async findEdgeKeys(memoryId: string, keys: readonly string[]): Promise<Set<string>> {
     const planned = keys.filter((key) => this.#edgeKeys.has(key));
     const mayBeStored = keys.length > 0 && !this.#inserted.has(memoryId);
-    const stored = mayBeStored ? await this.store.findEdgeKeys(this.#view, keys) : [];
+    const stored = mayBeStored ? (await this.store.findEdgesByKey(this.#view, keys)).keys() : [];
     return new Set([...planned, ...stored]);
   }
 

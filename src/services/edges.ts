@@ -1,7 +1,7 @@
 import type { Change, StandingEdge } from '../domain/changes.js';
 import { checkEdge, checkLabel, type EdgeDraft } from '../domain/edges.js';
-import { isIdOf } from '../domain/forms.js';
-import { linkOf } from '../domain/links.js';
+import { isIdOf, isNodeId } from '../domain/forms.js';
+import { edgeKey, linkOf } from '../domain/links.js';
 import { checkRepoId } from '../domain/rules.js';
 import { GLOBAL_SPACE, type SpaceName, spaceOfRelation, viewOf } from '../domain/spaces.js';
 import { GateFailure, type Violation } from '../domain/violations.js';
@@ -45,7 +45,7 @@ export async function createEdge(
 }
 
 async function spaceOfMembers({ store }: Context, repoId: string, { members }: EdgeDraft): Promise<SpaceName> {
-  const ids = members.map(({ nodeId }) => nodeId).filter((id) => isIdOf('concept', id));
+  const ids = members.map(({ nodeId }) => nodeId).filter(isNodeId);
   const found = new Map((await store.getNodes(wholeView(repoId), ids)).map((node) => [node.id, node]));
   refuse(
     'integrity',
@@ -65,23 +65,10 @@ async function spaceOfMembers({ store }: Context, repoId: string, { members }: E
   );
 }
 
-/** An edge is found again by one of its members: its key is the store's business. */
 async function findSame({ store }: Context, space: SpaceName, draft: EdgeDraft): Promise<StoredEdge | null> {
-  const nodeId = draft.members[0]?.nodeId ?? null;
-  const filter = { type: draft.type, label: draft.label, nodeId };
-  const parts = (members: EdgeDraft['members']): string =>
-    members
-      .map((member) => `${member.role} ${member.nodeId}`)
-      .sort()
-      .join();
-  let after: EdgePlace | null = null;
-  for (;;) {
-    const page = await store.listEdges(space, filter, after, 100);
-    const same = page.find(({ members }) => parts(members) === parts(draft.members));
-    const last = page.at(-1);
-    if (same || !last) return same ?? null;
-    after = last;
-  }
+  const key = edgeKey(draft.label, draft.members, draft.type);
+  const found = await store.findEdgesByKey({ ...wholeView(space), spaces: [space] }, [key]);
+  return found.get(key) ?? null;
 }
 
 /** An id of the wrong form is simply nobody's. */

@@ -6,20 +6,20 @@ import { edgeKey, LINKS, membersOf } from '../domain/links.js';
 import { type SpaceName, viewOf } from '../domain/spaces.js';
 import { indexTerms } from '../domain/terms.js';
 import type { Tier } from '../domain/vocabulary.js';
-import type { StoredEdge, StoredNode } from '../storage/port.js';
+import type { NodeWear, StoredEdge } from '../storage/port.js';
 import type { Context } from './context.js';
 
 /** Gathers the changes that a run of evolution comes to. */
 export class EvolutionPlan {
   readonly #changes: Change[] = [];
   readonly #patched = new Set<string>();
-  readonly #nodes: ReadonlyMap<string, StoredNode>;
+  readonly #nodes: ReadonlyMap<string, NodeWear>;
   readonly #atMs: number;
 
   constructor(
     private readonly context: Context,
     private readonly repoId: string,
-    nodes: readonly StoredNode[],
+    nodes: readonly NodeWear[],
     private readonly space: SpaceName = repoId,
   ) {
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
@@ -42,15 +42,32 @@ export class EvolutionPlan {
     }
   }
 
+  /** The tags that a node takes over from those that were merged into it; told before it moves. */
+  tag(nodeId: string, tags: readonly string[]): void {
+    this.#patched.add(nodeId);
+    this.#changes.push({
+      change: 'patch_node',
+      nodeId,
+      repoId: this.repoId,
+      expectedRevision: this.#nodes.get(nodeId)?.revision ?? null,
+      fields: { tags },
+      trigger: 'consolidation',
+      reason: 'took over the tags of what was merged into it',
+      atMs: this.#atMs,
+    });
+  }
+
   strengthen(edge: StoredEdge, weight: number): void {
     this.#changes.push({ change: 'patch_edge', edge, expectedWeight: edge.weight, weight, atMs: this.#atMs });
   }
 
-  /** Draws those of the edges that are not there yet. */
-  async relink(edges: readonly EdgeDraft[]): Promise<void> {
+  /** Draws those of the edges that are not there yet, and answers which. */
+  async relink<Edge extends EdgeDraft>(edges: readonly Edge[]): Promise<Edge[]> {
     const byKey = new Map(edges.map((edge) => [edgeKey(edge.label, edge.members, edge.type), edge]));
-    const standing = await this.context.store.findEdgeKeys(viewOf(this.repoId), [...byKey.keys()]);
-    for (const [key, edge] of byKey) if (!standing.has(key)) this.#draw(edge);
+    const standing = await this.context.store.findEdgesByKey(viewOf(this.repoId), [...byKey.keys()]);
+    const missing = [...byKey].flatMap(([key, edge]) => (standing.has(key) ? [] : [edge]));
+    for (const { type, label, weight, members } of missing) this.#draw({ type, label, weight, members });
+    return missing;
   }
 
   #draw(edge: EdgeDraft): void {
@@ -60,7 +77,7 @@ export class EvolutionPlan {
     this.#changes.push({ change: 'insert_edge', ...edge, id, repoId, origin: 'auto', rationale: null, atMs });
   }
 
-  decay(node: StoredNode, { confidence, archives, decayedAtMs }: Decay): void {
+  decay(node: NodeWear, { confidence, archives, decayedAtMs }: Decay): void {
     const { repoId } = this;
     this.#patched.add(node.id);
     const reason = `unused since ${new Date(node.lastAccessedAtMs).toISOString()}`;
@@ -91,9 +108,9 @@ export class EvolutionPlan {
     const id = this.context.newId();
     const { repoId } = this;
     this.#changes.push({
-      change: 'insert_concept',
+      change: 'insert_node',
       terms: indexTerms(content),
-      concept: {
+      node: {
         id,
         form: 'concept',
         kind: 'summary',

@@ -13,24 +13,34 @@ export interface Ways {
   readonly direction: Direction;
 }
 
+/** The nodes around one, and whether these are all within the distance. */
+export type Related = Found<Reached>;
+
 /** A node that was reached, how far away it is, and the last step to it. */
-export interface Reached extends Omit<Visit, 'id'> {
+interface Reached extends Omit<Visit, 'id'> {
   readonly node: StoredNode;
 }
 
-/** A node with more edges than this is a hub; only its newest lead on. */
+/** A node with more edges than this is a hub; only its strongest lead on, and of the same weight its newest. */
 const EDGES_PER_NODE_MAX = 1_000;
 
-interface Step {
+export interface Step {
   readonly edge: StoredEdge;
   readonly fromId: string;
   readonly toId: string;
 }
 
-/** The steps that lead from some nodes to others, nearest edges of each in a fixed order. */
-async function stepsFrom(context: Context, view: View, ids: readonly string[], ways: Ways): Promise<Found<Step>> {
+/** The steps that lead from some nodes to others, strongest first, or to those alone that are named. */
+export async function stepsFrom(
+  { store }: Context,
+  view: View,
+  ids: readonly string[],
+  ways: Ways,
+  toIds?: readonly string[],
+): Promise<Found<Step>> {
   const { types, label } = ways;
-  const edges = await context.store.findEdgesAround(view, ids, { types, label, perNode: EDGES_PER_NODE_MAX });
+  const named = toIds && { withIds: toIds };
+  const edges = await store.findEdgesAround(view, ids, { types, label, ...named, perNode: EDGES_PER_NODE_MAX });
   const from = new Set(ids);
   const found = edges.found
     .flatMap((edge) =>
@@ -63,19 +73,20 @@ export async function readRelated(
   ways: Ways,
   hopsMax: number,
   limit: number,
-): Promise<Reached[] | null> {
+): Promise<Related | null> {
   const start = await findNode(context, repoId, id);
   if (!start) return null;
   const view = viewOf(repoId);
-  const { found: visits } = await walk(context, view, id, ways, { hopsMax, nodesMax: limit, toId: null });
-  const nodes = await nodesOf(context, view, visits);
-  return visits.flatMap(({ id: nodeId, ...way }) => {
+  const visits = await walk(context, view, id, ways, hopsMax, limit);
+  const nodes = await nodesOf(context, view, visits.found);
+  const found = visits.found.flatMap(({ id: nodeId, ...way }) => {
     const node = nodes.get(nodeId);
     return node ? [{ node, ...way }] : [];
   });
+  return { found, isComplete: visits.isComplete };
 }
 
-async function nodesOf(
+export async function nodesOf(
   { store }: Context,
   view: View,
   visits: readonly { id: string }[],
@@ -88,27 +99,27 @@ async function nodesOf(
 }
 
 /** A node on a walk, by its id alone: most are only passed through. */
-interface Visit {
+export interface Visit {
   readonly id: string;
   readonly hops: number;
   readonly edge: StoredEdge;
   readonly fromId: string;
 }
 
-interface WalkEnd {
-  readonly hopsMax: number;
-  readonly nodesMax: number;
-  /** Whom to look for; the walk ends there. */
-  readonly toId: string | null;
-}
-
 /** Goes outwards step by step. The view is asked about everybody before the walk goes on from them. */
-async function walk(context: Context, view: View, startId: string, ways: Ways, end: WalkEnd): Promise<Found<Visit>> {
+async function walk(
+  context: Context,
+  view: View,
+  startId: string,
+  ways: Ways,
+  hopsMax: number,
+  nodesMax: number,
+): Promise<Found<Visit>> {
   const met = new Set([startId]);
   const visits: Visit[] = [];
   let isComplete = true;
   let frontier = [startId];
-  for (let hops = 1; hops <= end.hopsMax && frontier.length > 0; hops++) {
+  for (let hops = 1; hops <= hopsMax && frontier.length > 0; hops++) {
     const steps = new Map<string, Step>();
     const from = await stepsFrom(context, view, frontier, ways);
     isComplete &&= from.isComplete;
@@ -119,11 +130,10 @@ async function walk(context: Context, view: View, startId: string, ways: Ways, e
     frontier = [];
     for (const { toId, edge, fromId } of steps.values()) {
       if (!visible.has(toId)) continue;
-      if (visits.length >= end.nodesMax) return { found: visits, isComplete: false };
+      if (visits.length >= nodesMax) return { found: visits, isComplete: false };
       met.add(toId);
       frontier.push(toId);
       visits.push({ id: toId, hops, edge, fromId });
-      if (toId === end.toId) return { found: visits, isComplete };
     }
   }
   return { found: visits, isComplete };
@@ -148,7 +158,7 @@ export async function readPicture(
   const start = await findNode(context, repoId, id);
   if (!start) return null;
   const view = viewOf(repoId);
-  const visits = await walk(context, view, id, ways, { hopsMax, nodesMax: nodesMax - 1, toId: null });
+  const visits = await walk(context, view, id, ways, hopsMax, nodesMax - 1);
   const nodeOf = await nodesOf(context, view, visits.found);
   const nodes = [start, ...visits.found.flatMap((visit) => nodeOf.get(visit.id) ?? [])];
   const shown = new Set(nodes.map((node) => node.id));
@@ -159,44 +169,5 @@ export async function readPicture(
     nodes,
     edges: [...new Map(edges.map((edge) => [edge.id, edge])).values()],
     isComplete: visits.isComplete && around.isComplete,
-  };
-}
-
-export interface Path {
-  /** From the first node to the last; one less edge than nodes. */
-  readonly nodes: readonly StoredNode[];
-  readonly edges: readonly StoredEdge[];
-}
-
-/** How many nodes a search for a path looks at before it gives up. */
-const PATH_NODES_MAX = 10_000;
-
-/** A shortest way between two nodes; null when one of them is missing, no nodes when none was found. */
-export async function readPath(
-  context: Context,
-  repoId: string,
-  ends: { fromId: string; toId: string },
-  ways: Ways,
-  hopsMax: number,
-): Promise<Path | null> {
-  const from = await findNode(context, repoId, ends.fromId);
-  const to = await findNode(context, repoId, ends.toId);
-  if (!from || !to) return null;
-  if (from.id === to.id) return { nodes: [from], edges: [] };
-  const view = viewOf(repoId);
-  const { found: visits } = await walk(context, view, from.id, ways, {
-    hopsMax,
-    nodesMax: PATH_NODES_MAX,
-    toId: to.id,
-  });
-  const visitOf = new Map(visits.map((visit) => [visit.id, visit]));
-  const back: Visit[] = [];
-  for (let visit = visitOf.get(to.id); visit; visit = visitOf.get(visit.fromId)) back.push(visit);
-  if (back.length === 0) return { nodes: [], edges: [] };
-  const steps = back.reverse();
-  const nodes = await nodesOf(context, view, steps);
-  return {
-    nodes: [from, ...steps.flatMap(({ id }) => nodes.get(id) ?? [])],
-    edges: steps.map(({ edge }) => edge),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../domain/changes.js';
 import { isIdOf } from '../domain/forms.js';
-import { LINKS, linkOf } from '../domain/links.js';
+import { LINKS } from '../domain/links.js';
 import { checkRepoId } from '../domain/rules.js';
 import { type View, viewOf } from '../domain/spaces.js';
 import { GateFailure } from '../domain/violations.js';
@@ -121,21 +121,21 @@ export async function readMemory(context: Context, repoId: string, id: string): 
   };
 }
 
-/** The newest edges of each known label, and the newest of all that say something else. */
+/** The newest edges of each known label, and the strongest of all that say something else. */
 async function edgesOf(
   { store }: Context,
   view: View,
   id: string,
 ): Promise<{ edges: StoredEdge[]; isComplete: boolean }> {
   const labels = Object.keys(LINKS);
-  const perNode = EDGES_SHOWN_MAX + 1;
-  const known = await store.findEdges(view, [id], labels, perNode);
-  const around = await store.findEdgesAround(view, [id], { types: null, label: null, perNode });
-  const others = around.found.filter(({ label }) => linkOf(label) === null);
-  const sorts = [...labels.map((label) => known.filter((edge) => edge.label === label)), others];
+  const known = await store.findEdges(view, [id], labels, EDGES_SHOWN_MAX + 1);
+  // Asked for apart: of a hub, those of the known labels would leave no room for them.
+  const ways = { types: null, label: null, otherThan: labels, perNode: EDGES_SHOWN_MAX };
+  const others = await store.findEdgesAround(view, [id], ways);
+  const sorts = [...labels.map((label) => known.filter((edge) => edge.label === label)), others.found];
   return {
     edges: sorts.flatMap((sort) => sort.slice(0, EDGES_SHOWN_MAX)).sort(newestFirst),
-    isComplete: sorts.every((sort) => sort.length <= EDGES_SHOWN_MAX),
+    isComplete: others.isComplete && sorts.every((sort) => sort.length <= EDGES_SHOWN_MAX),
   };
 }
 

@@ -1,14 +1,15 @@
 import type { Change, ExpectedRevision } from '../domain/changes.js';
-import { type ConceptDraft, checkMutable, checkNodeFields, type NodePatch } from '../domain/concepts.js';
-import { isIdOf } from '../domain/forms.js';
+import { type ConceptDraft, checkMutable, checkNodeFields, type NodePatch, placesIn } from '../domain/concepts.js';
+import { type Form, isIdOf, isNodeId } from '../domain/forms.js';
 import type { Concept } from '../domain/node.js';
 import { checkRepoId } from '../domain/rules.js';
 import { GLOBAL_SPACE, type SpaceName, viewOf } from '../domain/spaces.js';
 import { indexTerms } from '../domain/terms.js';
 import { archiveFrom, restoreTo, type TierMove } from '../domain/tiers.js';
 import { GateFailure, type Violation } from '../domain/violations.js';
-import type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
+import { ApplyConflict, type NodeFilter, type NodePlace, type StoredNode } from '../storage/port.js';
 import type { Context } from './context.js';
+import { retellWithout } from './retelling.js';
 import { retrying } from './retrying.js';
 
 export type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
@@ -33,10 +34,15 @@ export const spaceOf = (node: Pick<StoredNode, 'scope' | 'repoId'>): SpaceName =
 
 export async function createNode(context: Context, repoId: string, draft: ConceptDraft): Promise<StoredNode> {
   refuse([...checkRepoId('repo_id', repoId), ...checkNodeFields(draft)]);
-  const concept = toConcept(context, repoId, draft);
-  const change: Change = { change: 'insert_concept', concept, terms: indexTerms(concept.content) };
-  await context.store.apply({ space: repoId, changes: [change] });
-  return (await findNode(context, repoId, concept.id)) as StoredNode;
+  const terms = indexTerms(draft.content);
+  return retrying(async () => {
+    const concept = toConcept(context, repoId, draft);
+    await context.store.apply({ space: repoId, changes: [{ change: 'insert_node', node: concept, terms }] });
+    const node = await findNode(context, repoId, concept.id);
+    // The repo was dropped in the meantime, and the node with it: this one comes after the drop.
+    if (!node) throw new ApplyConflict('node_missing', concept.id);
+    return node;
+  });
 }
 
 export function toConcept(context: Context, repoId: string, { subtype, ...draft }: ConceptDraft): Concept {
@@ -67,7 +73,7 @@ export async function readNode(context: Context, repoId: string, id: string): Pr
 
 export async function findNode({ store }: Context, repoId: string, id: string): Promise<StoredNode | null> {
   refuse(checkRepoId('repo_id', repoId));
-  if (!isIdOf('concept', id)) return null;
+  if (!isNodeId(id)) return null;
   const [node] = await store.getNodes(viewOf(repoId, { includeArchived: true }), [id]);
   return node ?? null;
 }
@@ -96,7 +102,7 @@ export function patchNode(
   patch: NodePatch,
   expectedRevision: ExpectedRevision,
 ): Promise<StoredNode | null> {
-  refuse(checkNodeFields(patch));
+  refuse(checkNodeFields({ ...patch, ...placesIn(patch.metadata) }));
   return changeNode(context, repoId, id, (node) => {
     expectRevision(node, expectedRevision);
     const violations = checkMutable(node.form, patch);
@@ -118,6 +124,7 @@ function patchChanges(
 ): Change[] {
   const fields = {
     ...patch,
+    ...placesIn(patch.metadata),
     ...(subtype !== undefined && { kind: subtype }),
     ...(patch.content !== undefined && { terms: indexTerms(patch.content) }),
     ...(patch.tags !== undefined && { tags: [...new Set(patch.tags)] }),
@@ -137,26 +144,25 @@ function patchChanges(
   }
   if (tier !== undefined && tier !== node.tier) {
     const expected = changes.length === 0 ? expectedRevision : null;
-    changes.push(moveOf(context, repoId, node, { from: node.tier, to: tier }, expected));
+    changes.push(...movesOf(context, repoId, node, { from: node.tier, to: tier }, expected));
   }
   return changes;
 }
 
-const moveOf = (
+/** Time does not wear on a node while it is in the archive: once it is back, its days are counted from then on. */
+function movesOf(
   context: Context,
   repoId: string,
-  node: StoredNode,
+  { id: nodeId, lastAccessedAtMs }: StoredNode,
   move: TierMove,
   expectedRevision: ExpectedRevision,
-): Change => ({
-  change: 'move_tier',
-  nodeId: node.id,
-  repoId,
-  expectedRevision,
-  ...move,
-  reason: null,
-  atMs: context.now(),
-});
+): Change[] {
+  const atMs = context.now();
+  const moved: Change = { change: 'move_tier', nodeId, repoId, expectedRevision, ...move, reason: null, atMs };
+  return move.from === 'archive'
+    ? [moved, { change: 'count_access', nodeId, count: 0, lastAccessedAtMs, decayedAtMs: atMs }]
+    : [moved];
+}
 
 export const archiveNode = (
   context: Context,
@@ -167,19 +173,13 @@ export const archiveNode = (
   changeNode(context, repoId, id, (node) => {
     expectRevision(node, expectedRevision);
     const move = archiveFrom(node.tier);
-    return move ? [moveOf(context, repoId, node, move, expectedRevision)] : [];
+    return move ? movesOf(context, repoId, node, move, expectedRevision) : [];
   });
 
-/** Time did not wear on a node while it was in the archive: its days are counted from now on. */
 export const restoreNode = (context: Context, repoId: string, id: string): Promise<StoredNode | null> =>
   changeNode(context, repoId, id, (node) => {
     const move = restoreTo(node.tier, node.archivedFrom ?? node.tier);
-    if (!move) return [];
-    const { lastAccessedAtMs } = node;
-    return [
-      moveOf(context, repoId, node, move, null),
-      { change: 'count_access', nodeId: id, count: 0, lastAccessedAtMs, decayedAtMs: context.now() },
-    ];
+    return move ? movesOf(context, repoId, node, move, null) : [];
   });
 
 /** Removes a node for good; false when there is none. */
@@ -198,9 +198,25 @@ export const purgeNode = (
       throw new GateFailure('integrity', [{ field: 'permanent', code: 'conflict', message }]);
     }
     const change: Change = { change: 'purge_node', nodeId: id, repoId, expectedRevision, atMs: context.now() };
-    await context.store.apply({ space: spaceOf(node), changes: [change] });
+    const retold = node.form === 'episode' ? await retellWithout(context, repoId, id) : [];
+    await context.store.apply({ space: spaceOf(node), changes: [...retold, change] });
     return true;
   });
+
+/** Archives a node of one form, or removes it for good; null when there is none. */
+export async function removeOfForm(
+  context: Context,
+  form: Form,
+  repoId: string,
+  id: string,
+  permanent: boolean,
+): Promise<{ id: string; purged: boolean } | null> {
+  if (!isIdOf(form, id)) return null;
+  const isDone = permanent
+    ? await purgeNode(context, repoId, id, null)
+    : (await archiveNode(context, repoId, id, null)) !== null;
+  return isDone ? { id, purged: permanent } : null;
+}
 
 export interface NodePage {
   readonly nodes: readonly StoredNode[];

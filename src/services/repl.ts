@@ -1,9 +1,10 @@
 import type { Change } from '../domain/changes.js';
-import { CONFIDENCE_DEFAULT, type ConceptDraft, checkNodeFields } from '../domain/concepts.js';
+import { type ConceptDraft, checkNodeFields } from '../domain/concepts.js';
 import { checkEdge, type EdgeDraft } from '../domain/edges.js';
 import { effectsOf, type SideEffect } from '../domain/effects.js';
 import { edgeKey, linkOf } from '../domain/links.js';
-import { checkRepoId, whyUnstorable } from '../domain/rules.js';
+import { CONFIDENCE_DEFAULT } from '../domain/node.js';
+import { checkQuery, checkRepoId, whyUnstorable } from '../domain/rules.js';
 import { spaceOfRelation, viewOf } from '../domain/spaces.js';
 import { indexTerms, queryTerms } from '../domain/terms.js';
 import { GateFailure, type Violation } from '../domain/violations.js';
@@ -40,17 +41,23 @@ export interface Run {
   readonly effects: readonly SideEffect[];
 }
 
+/** Where a snippet belongs: what it adds is of this session and task, and what other sessions note is out of its sight. */
+export interface Place {
+  readonly sessionId: string | null;
+  readonly taskId: string | null;
+}
+
 /** Runs a snippet in which only the memory functions exist. What it writes is stored together when it has ended well. */
 export async function runSnippet(
   context: Context,
   repoId: string,
   code: string,
-  sessionId: string | null,
+  place: Place,
   dryRun: boolean,
 ): Promise<Run> {
-  const violations = checkRepoId('repo_id', repoId);
+  const violations = [...checkRepoId('repo_id', repoId), ...checkNodeFields(place)];
   if (violations.length > 0) throw new GateFailure('semantic', violations);
-  const desk = new SnippetDesk(context, repoId, sessionId);
+  const desk = new SnippetDesk(context, repoId, place);
   const outcome = await context.sandbox.run(code, desk.functions()).catch((error: unknown) => {
     if (error instanceof SandboxBusy || error instanceof SandboxClosed) {
       throw new SnippetsWait('too many snippets run already; try again shortly');
@@ -90,7 +97,7 @@ class SnippetDesk {
   constructor(
     private readonly context: Context,
     private readonly repoId: string,
-    private readonly sessionId: string | null,
+    private readonly place: Place,
   ) {}
 
   /** What a function refuses is thrown inside the snippet, in words for its writer. */
@@ -135,13 +142,14 @@ class SnippetDesk {
 
   /** What the snippet itself has added is found too, first of all. */
   async #query(query: string, limit: number, tier: Tier | null): Promise<Json> {
+    if (query.trim() === '') return [];
+    refuse(checkQuery(query, null));
     const wanted = new Set(queryTerms(query));
     const own = this.#own(tier).filter(({ terms }) => terms.some((term) => wanted.has(term)));
-    if (query.trim() === '') return [];
     const found = await searchNodes(this.context, this.repoId, {
       query,
       match: 'any',
-      filter: { type: null, tier, form: null, kind: null, minConfidence: 0 },
+      filter: { type: null, tier, form: null, kind: null, minConfidence: 0, sessionId: this.place.sessionId },
       includeArchived: tier === 'archive',
       includeGlobal: true,
       limit,
@@ -164,7 +172,7 @@ class SnippetDesk {
       kind: null,
       minConfidence: 0,
       tag: null,
-      sessionId: null,
+      sessionId: this.place.sessionId,
       withShared: true,
       taskId: null,
     };
@@ -204,13 +212,12 @@ class SnippetDesk {
   }
 
   #add(given: Pick<ConceptDraft, 'type' | 'content' | 'confidence' | 'tier' | 'metadata'>): string {
-    const { sessionId } = this;
-    const draft = { ...given, subtype: null, provenance: 'repl', tags: [], sessionId, taskId: null };
+    const draft = { ...given, ...this.place, subtype: null, provenance: 'repl', tags: [] };
     refuse(checkNodeFields(draft));
     const concept = toConcept(this.context, this.repoId, draft);
     const terms = indexTerms(concept.content);
     this.#added.set(concept.id, { draft, terms });
-    this.changes.push({ change: 'insert_concept', concept, terms });
+    this.changes.push({ change: 'insert_node', node: concept, terms });
     return concept.id;
   }
 
@@ -228,7 +235,7 @@ class SnippetDesk {
     };
     refuse(checkEdge(draft));
     const key = edgeKey(label, draft.members, draft.type);
-    const standing = this.#edgeIds.get(key) ?? (await this.#findEdge(draft, key));
+    const standing = this.#edgeIds.get(key) ?? (await this.#findEdge(key));
     if (standing !== null) return standing;
     if (spaceOfRelation(this.repoId, scopes) !== this.repoId) {
       throw new Error('subject and object are both global, and a snippet writes to its repo alone; use POST /edges');
@@ -241,14 +248,9 @@ class SnippetDesk {
     return id;
   }
 
-  async #findEdge({ type, label, members }: EdgeDraft, key: string): Promise<string | null> {
-    const { store } = this.context;
+  async #findEdge(key: string): Promise<string | null> {
     const view = viewOf(this.repoId, { includeArchived: true });
-    const keys = await store.findEdgeKeys(view, [key]);
-    if (!keys.has(key)) return null;
-    const ids = members.map(({ nodeId }) => nodeId);
-    const edges = await store.findEdgesAround(view, ids, { types: [type], label, perNode: EDGES_PER_NODE_MAX });
-    return edges.found.find((edge) => edgeKey(edge.label, edge.members, edge.type) === key)?.id ?? null;
+    return (await this.context.store.findEdgesByKey(view, [key])).get(key)?.id ?? null;
   }
 
   async #scopeOf(name: string, id: string): Promise<Scope> {
@@ -260,7 +262,6 @@ class SnippetDesk {
 }
 
 const EXPERIENCE_CONFIDENCE = 0.7;
-const EDGES_PER_NODE_MAX = 1_000;
 
 function refuse(violations: readonly Violation[]): void {
   const [first] = violations;

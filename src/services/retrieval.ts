@@ -1,5 +1,7 @@
+import { SYNTHESIS } from '../domain/forms.js';
 import { oncePerMemory, type Packed, pack, type Section } from '../domain/packing.js';
 import {
+  type AdmissionMode,
   byScore,
   chooseTerms,
   fuse,
@@ -49,6 +51,7 @@ interface Candidate {
   /** The score without what being superseded costs; what is reached from here inherits from it. */
   readonly unsunkScore: number;
   readonly why: 'direct_match' | RelatedReason;
+  readonly opens: boolean;
   readonly anchorId: string | null;
   readonly relationType: string | null;
   readonly supersededBy: string | null;
@@ -75,8 +78,10 @@ export async function readPack({ store }: Context, request: ReadRequest): Promis
   if (violations.length > 0) throw new GateFailure('semantic', violations);
 
   const view = viewOf(request.repoId, request);
-  const matches = await findMatches(store, view, request);
-  const direct = await weighVotes(store, view, [...matches.values()].map(toDirect));
+  const openers = await findOpeners(store, request);
+  const matches = new Map([...(await findMatches(store, view, request, request.mode)), ...openers]);
+  const unweighed = [...matches.values()].map((match) => toDirect(match, openers.has(match.memory.id)));
+  const direct = await weighVotes(store, view, unweighed);
   const related = (await expand(store, view, anchorsOf(direct, request.limit), request)).map(toRelated);
   const known = await sinkReplaced(store, view, [...direct, ...related]);
   const indirect = [...known.slice(direct.length), ...(request.factLinks ? successorsOf(known) : [])];
@@ -96,24 +101,44 @@ interface Match {
 /** Candidates beyond the limit, so that votes and standing can still reorder those near the edge. */
 const POOL_EXTRA = 10;
 
+/** What holds for all the work in a repo: an answer that nobody asked for opens with the best of it. */
+const OPENING_KINDS: readonly string[] = ['preference', SYNTHESIS];
+const OPENERS_MAX = 3;
+
+async function findOpeners(store: Store, request: ReadRequest): Promise<Map<string, Match>> {
+  const kinds = OPENING_KINDS.filter((kind) => request.kinds === null || request.kinds.includes(kind));
+  if (request.mode !== 'ambient' || kinds.length === 0) return new Map();
+  const found = await findMatches(store, viewOf(request.repoId, { ...request, kinds }), request, 'opening');
+  const best = [...found].sort(([, a], [, b]) => byScore({ ...a, id: a.memory.id }, { ...b, id: b.memory.id }));
+  return new Map(best.slice(0, OPENERS_MAX));
+}
+
 /** The memories whose own words bear on the query, by their ids. */
-async function findMatches(store: Store, view: View, request: ReadRequest): Promise<Map<string, Match>> {
+async function findMatches(
+  store: Store,
+  view: View,
+  request: ReadRequest,
+  mode: AdmissionMode,
+): Promise<Map<string, Match>> {
   const terms = queryTerms(request.query);
   const corpus = await store.countTerms(view, terms);
-  const chosen = chooseTerms(request.mode, corpus, terms);
+  const chosen = chooseTerms(mode, corpus, terms);
   const candidates = await store.searchTerms(view, chosen, request.limit + POOL_EXTRA);
   const scoreDocument = lexicalScorer(corpus, terms);
   const admitted = new Map<string, Omit<Match, 'score'>>();
   for (const candidate of candidates) {
     const lexical = scoreDocument({ counts: countTerms(candidate, terms), length: candidate.length });
-    if (isAdmitted(request.mode, lexical)) admitted.set(candidate.memory.id, { memory: candidate.memory, lexical });
+    if (isAdmitted(mode, lexical)) admitted.set(candidate.memory.id, { memory: candidate.memory, lexical });
   }
   const lexicalLane = { weight: 1, scores: new Map([...admitted].map(([id, match]) => [id, match.lexical.score])) };
   const fused = fuse([lexicalLane]);
   return new Map([...admitted].map(([id, match]) => [id, { ...match, score: fused.get(id) as number }]));
 }
 
-function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[]): Map<string, number> {
+export function countTerms(
+  { terms: indexed }: Pick<TermCandidate, 'terms'>,
+  terms: readonly string[],
+): Map<string, number> {
   const counts = new Map<string, number>();
   for (const term of terms) {
     const word = ` ${term} `;
@@ -125,13 +150,14 @@ function countTerms({ terms: indexed }: TermCandidate, terms: readonly string[])
   return counts;
 }
 
-const toDirect = ({ memory, lexical, score }: Match): Candidate => ({
+const toDirect = ({ memory, lexical, score }: Match, opens: boolean): Candidate => ({
   id: memory.id,
   kind: memory.kind,
   section: 'direct',
   score,
   unsunkScore: score,
   why: 'direct_match',
+  opens,
   anchorId: null,
   relationType: null,
   supersededBy: null,
@@ -147,6 +173,7 @@ const toRelated = (related: Related): Candidate => {
     score,
     unsunkScore: score,
     why: related.reason,
+    opens: false,
     anchorId: related.anchorId,
     relationType: related.relationType,
     supersededBy: null,
@@ -205,7 +232,9 @@ const successorsOf = (candidates: readonly Candidate[]): Candidate[] =>
 
 /** Each memory once, and of each section no more than could have a place; what replaced one of them stays with it. */
 function shortlist(candidates: readonly Candidate[], limit: number): Candidate[] {
-  const unique = [...oncePerMemory(candidates).values()].sort(byScore);
+  const unique = [...oncePerMemory(candidates).values()].sort(
+    (a, b) => Number(b.opens) - Number(a.opens) || byScore(a, b),
+  );
   const counts = { direct: 0, explicit_related: 0, implicit_related: 0 };
   const kept = unique.filter(({ section }) => ++counts[section] <= limit);
   const keptIds = new Set(kept.map(({ id }) => id));
@@ -238,6 +267,7 @@ const toItem = (candidate: Candidate, memory: NodeBrief, withSuccessor: boolean)
   score: candidate.score,
   unsunkScore: candidate.unsunkScore,
   why: candidate.why,
+  opens: candidate.opens,
   anchorId: candidate.anchorId,
   relationType: candidate.relationType,
   supersededBy: candidate.supersededBy,

@@ -1,11 +1,29 @@
 import type { Replacement } from '../domain/chains.js';
 import type { Plan } from '../domain/changes.js';
 import type { Form } from '../domain/forms.js';
-import type { Member } from '../domain/links.js';
+import type { Label, Member } from '../domain/links.js';
 import type { Memory } from '../domain/node.js';
 import type { ChosenTerms, Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
 import type { ConfidenceTrigger, EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
+import type {
+  EpisodeCandidate,
+  EpisodeFilter,
+  EpisodeOrder,
+  EpisodePlace,
+  NarrativeFilter,
+  NarrativeOrder,
+  NarrativePlace,
+  NodeCount,
+  RepoSummary,
+  StoredAgent,
+  StoredEpisode,
+  StoredNarrative,
+  StoredSession,
+  StoreSummary,
+} from './records.js';
+
+export type * from './records.js';
 
 /**
  * The one door to storage. Above it nobody knows the engine; below it nobody knows the use case.
@@ -36,8 +54,8 @@ export interface Store {
   searchTerms(view: View, terms: ChosenTerms, poolSize: number): Promise<TermCandidate[]>;
   /** The edges of these labels that touch the nodes, with all their members: for each node the newest `perNode` of each label in each space. */
   findEdges(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Promise<StoredEdge[]>;
-  /** Which of these edges, told by their keys (`domain/links.ts`), the view's spaces hold. */
-  findEdgeKeys(view: View, keys: readonly string[]): Promise<Set<string>>;
+  /** Those of these edges, told by their keys (`domain/links.ts`), that the view's spaces hold, by their keys. */
+  findEdgesByKey(view: View, keys: readonly string[]): Promise<Map<string, StoredEdge>>;
   /** One step over the edges of these labels: whom the view shows that is joined to each node, over the newest `perNode` edges of each label in each space. */
   findNeighbours(
     view: View,
@@ -63,11 +81,13 @@ export interface Store {
   findVisible(view: View, ids: readonly string[]): Promise<Set<string>>;
   /** The space's nodes that fit, surest first and of the same confidence newest first, from the first after `after`. */
   listNodes(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number): Promise<StoredNode[]>;
+  /** The same list, with nothing but what wears off: a run over all nodes must not read what they say. */
+  listWear(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number): Promise<NodeWear[]>;
   /** An edge of the view's spaces. Its members are named whether or not the view shows them. */
   getEdge(view: View, id: string): Promise<StoredEdge | null>;
   /** The space's edges that fit, by type, label and age, from the first after `after`. */
   listEdges(space: SpaceName, filter: EdgeFilter, after: EdgePlace | null, limit: number): Promise<StoredEdge[]>;
-  /** The edges that touch the nodes, with all their members; of a hub the newest, and of very many as many as an answer can use. */
+  /** The edges that touch the nodes, with all their members; of a hub the strongest and of the same weight the newest, and of very many as many as an answer can use. */
   findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Promise<Found<StoredEdge>>;
   /** What happened in the space, newest first. At most a few thousand lines are looked through at once; `next` says where to go on. */
   listEvolution(
@@ -78,13 +98,59 @@ export interface Store {
   ): Promise<EvolutionPage>;
   /** The newest changes of a node's confidence, newest first, and what all of them come to. */
   readConfidence(view: View, nodeId: string, limit: number): Promise<ConfidenceRecord>;
-  /** The best matches among the nodes that the view shows and the filter lets through, best first, with a score above 0. */
-  searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number): Promise<NodeMatch[]>;
+  /** The terms of the view's spaces that begin with one of these, in each space as far as the first `max` in the order of the alphabet. */
+  findTerms(view: View, beginnings: readonly string[], max: number): Promise<string[]>;
+  /**
+   * Matches among the nodes that the view shows and the filter lets through: of each space the best `poolSize`, in no particular
+   * order. Of a great many matches a space may look at the newest alone, at least 20,000.
+   */
+  searchNodes(view: View, match: TermMatch, filter: SearchFilter, poolSize: number): Promise<NodeMatch[]>;
   /**
    * Counts a look at each of the nodes. The one write besides `apply`: it is gathered in memory and stored in passing, reads see it at
    * once, and a process that is killed loses the last second of it.
    */
   noteAccess(space: SpaceName, nodeIds: readonly string[], atMs: number): void;
+  /** Counts a question that a session asked, in the same way. */
+  noteQuery(space: SpaceName, sessionId: string): void;
+
+  getAgent(space: SpaceName, id: string): Promise<StoredAgent | null>;
+  /** The id of the main agent that was active last. */
+  findLatestMain(space: SpaceName): Promise<string | null>;
+  getSession(space: SpaceName, id: string): Promise<StoredSession | null>;
+  /** The agent's newest session that was not ended. */
+  findOpenSession(space: SpaceName, agentId: string): Promise<StoredSession | null>;
+
+  /** The space's episodes with these ids, in no particular order. */
+  getEpisodes(space: SpaceName, ids: readonly string[], includeArchived: boolean): Promise<StoredEpisode[]>;
+  /** The space's episodes that fit, highest first by the order, from the first after `after`. */
+  listEpisodes(
+    space: SpaceName,
+    filter: EpisodeFilter,
+    order: EpisodeOrder,
+    after: EpisodePlace | null,
+    limit: number,
+  ): Promise<StoredEpisode[]>;
+  /** Lexical candidates among the episodes that fit: those that hold at least one of `any`; of more than `poolSize` the best by those terms. */
+  searchEpisodes(
+    space: SpaceName,
+    terms: ChosenTerms,
+    filter: EpisodeFilter,
+    poolSize: number,
+  ): Promise<EpisodeCandidate[]>;
+
+  /** The space's chapters or wisdoms with these ids, in no particular order. */
+  getNarratives(space: SpaceName, ids: readonly string[], includeArchived: boolean): Promise<StoredNarrative[]>;
+  /** The space's chapters or wisdoms that fit, newest first by the order, from the first after `after`. */
+  listNarratives(
+    space: SpaceName,
+    filter: NarrativeFilter,
+    order: NarrativeOrder,
+    after: NarrativePlace | null,
+    limit: number,
+  ): Promise<StoredNarrative[]>;
+  /** Who belongs to each of the nodes over its one edge of this label, in their order. */
+  findMembers(space: SpaceName, label: Label, ownerIds: readonly string[]): Promise<Map<string, string[]>>;
+
   /** The answer kept for an idempotency key of the repo, unless it is older than `sinceMs`. */
   findReply(repoId: string, key: string, sinceMs: number): Promise<StoredReply | null>;
 
@@ -140,6 +206,12 @@ export interface StoredNode {
   readonly decayedAtMs: number | null;
 }
 
+/** How sure a node is, and how it was used. */
+export type NodeWear = Pick<
+  StoredNode,
+  'id' | 'seq' | 'form' | 'tier' | 'confidence' | 'revision' | 'accessCount' | 'lastAccessedAtMs' | 'decayedAtMs'
+>;
+
 export interface NodeFilter {
   readonly types: readonly NodeType[];
   readonly tiers: readonly Tier[];
@@ -153,19 +225,20 @@ export interface NodeFilter {
   readonly taskId: string | null;
 }
 
-/** Which terms a node must hold: any of them, all, all in this order, or all and one that begins like one of these. */
+/** Which terms a node must hold: any of them, all, all in this order, or all and one of those that the last may become. */
 export type TermMatch =
   | { readonly match: 'any' | 'all' | 'phrase'; readonly terms: readonly string[] }
-  | { readonly match: 'prefix'; readonly terms: readonly string[]; readonly beginnings: readonly string[] };
+  | { readonly match: 'prefix'; readonly terms: readonly string[]; readonly lastTerms: readonly string[] };
 
 export type SearchFilter = Pick<NodeFilter, 'form' | 'kind' | 'minConfidence'> & {
   readonly type: NodeType | null;
   readonly tier: Tier | null;
+  /** Of the tiers task and session only what belongs to this session; null shows what any session noted. */
+  readonly sessionId: string | null;
 };
 
-export interface NodeMatch {
+export interface NodeMatch extends Pick<TermCandidate, 'terms' | 'length'> {
   readonly id: string;
-  readonly score: number;
 }
 
 export interface EvolutionFilter {
@@ -262,7 +335,11 @@ export interface EdgePlace {
 export interface EdgeWays {
   readonly types: readonly EdgeType[] | null;
   readonly label: string | null;
-  /** Of a hub only the newest of its edges. */
+  /** Only edges that say something else than these labels. */
+  readonly otherThan?: readonly string[];
+  /** Only edges of which one of these nodes is a member too. */
+  readonly withIds?: readonly string[];
+  /** Of a hub only so many of its edges. */
   readonly perNode: number;
 }
 
@@ -295,29 +372,6 @@ export interface StoredVote {
 export interface StoredReply {
   readonly requestDigest: string;
   readonly reply: string;
-}
-
-export interface NodeCount {
-  readonly form: string;
-  readonly kind: string;
-  readonly tier: Tier;
-  readonly nodes: number;
-}
-
-export interface RepoSummary {
-  readonly repoId: string;
-  readonly createdAtMs: number;
-  readonly bytes: number;
-  /** Whether its file cannot be read: it is damaged, out of reach, or of a newer version. The counts are empty then. */
-  readonly damaged: boolean;
-  readonly counts: readonly NodeCount[];
-}
-
-export interface StoreSummary {
-  readonly engine: string;
-  readonly location: string;
-  readonly repos: number;
-  readonly openSpaces: number;
 }
 
 /** What the plan was based on changed before it was applied. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Service } from '../support/service.js';
+import { LINK_AND_SESSION_PATHS } from './bad-input-episodes.js';
 import { type Path, pathsIn, typeOf, valueAt, withValue } from './bad-input-paths.js';
 import { digestOf, expectRefusal } from './bad-input-replies.js';
 import { FULL_BODIES, startSeeded } from './bad-input-requests.js';
@@ -97,7 +98,7 @@ describe.each(FIELDS)('$name: $field', ({ route, method, body, path, field, mayB
 });
 
 /** The routes that make something new. */
-const MAKES = ['/memory/write', '/nodes', '/edges'];
+const MAKES = ['/memory/write', '/nodes', '/edges', '/agents', '/episodes', '/chapters', ...LINK_AND_SESSION_PATHS];
 
 test('the bodies that are made wrong here are right as they stand', async () => {
   const fresh = await startSeeded();
@@ -141,7 +142,11 @@ test('the bodies that are made wrong here name every field that the contracts de
     route
       .replace(/\?.*/, '')
       .replace(/^\/nodes\/[\da-f-]{36}$/, '/nodes/{node_id}')
-      .replace(/^\/edges\/.+/, '/edges/{edge_id}');
+      .replace(/^\/edges\/.+/, '/edges/{edge_id}')
+      .replace(/\/agent_[^/]+/, '/{agent_id}')
+      .replace(/\/session_[^/]+/, '/{session_id}')
+      .replace(/\/mem_[^/]+/, '/{memory_id}')
+      .replace(/\/chapter_[^/]+/, '/{chapter_id}');
   const sent = FIELDS.map(({ route, path }) => [templateOf(route), ...withoutIndexes(path)].join(' '));
   expect(inDocument.filter((field) => !sent.includes(field))).toEqual([]);
 });

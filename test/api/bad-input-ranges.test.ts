@@ -67,11 +67,11 @@ test.each([
   for (const { path, body, method } of FULL_BODIES) {
     const [route] = path.split('?') as [string];
     const request = method === 'PATCH' ? service.http.patch(route) : service.http.post(route);
-    const isInBody = 'repo_id' in body;
-    const answer = await (isInBody
-      ? request.send({ ...body, repo_id: repoId })
+    const field = ['repo_id', 'project_id'].find((name) => name in body);
+    const answer = await (field
+      ? request.send({ ...body, [field]: repoId })
       : request.query({ repo_id: repoId }).send(body));
-    expect(expectRefusal(answer, 'semantic_error').errors.map((error) => error.field)).toContain('repo_id');
+    expect(expectRefusal(answer, 'semantic_error').errors.map((error) => error.field)).toContain(field ?? 'repo_id');
   }
   for (const path of ['/stats', `/memory/${FACT_ID}`, `/memory/${FACT_ID}/chain`]) {
     expectRefusal(await service.http.get(path).query({ repo_id: repoId }), 'semantic_error');

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { memoryBody, readBody, remember, updateBody, writeBody } from '../support/requests.js';
 import { type Service, startService } from '../support/service.js';
+import { EPISODE_BODIES, EPISODE_PATHS, seedEpisodes } from './bad-input-episodes.js';
 
 /** Requests that are right, to be made wrong: a body for every contract, a path for every operation. */
 
@@ -41,10 +42,11 @@ export async function startSeeded(): Promise<Service> {
     .send({ type: 'relation', label: 'about', members })
     .expect(201);
   expect([concept.body.id, edge.body.id]).toEqual([CONCEPT_ID, EDGE_ID]);
+  await seedEpisodes(service);
   return service;
 }
 
-interface FullBody {
+export interface FullBody {
   readonly path: string;
   readonly name: string;
   readonly body: object;
@@ -148,8 +150,9 @@ export const FULL_BODIES: readonly FullBody[] = [
   {
     path: '/repl?repo_id=acme%2Fshop',
     name: 'repl',
-    body: { code: 'memory_query("redis")', session_id: 's1', dry_run: true },
+    body: { code: 'memory_query("redis")', session_id: 's1', task_id: 't1', dry_run: true },
   },
+  ...EPISODE_BODIES,
   {
     path: '/memory/read',
     name: 'read',
@@ -229,6 +232,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   '/edges/{edge_id}': `/edges/${EDGE_ID}?repo_id=acme%2Fshop`,
   '/graph': `/graph?node=${CONCEPT_ID}&repo_id=acme%2Fshop`,
   '/graph/path': `/graph/path?from=${CONCEPT_ID}&to=${FACT_ID}&repo_id=acme%2Fshop`,
+  ...EPISODE_PATHS,
   '/repos/{repo_id}': '/repos/acme%2Fshop?confirm=acme%2Fshop',
   '/problems/{code}': '/problems/not_found',
 };

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.js';
 import { buildLogger } from '../../src/logging.js';
 import { openSandbox } from '../../src/sandbox/open.js';
 import { openStore } from '../../src/storage/open.js';
+import { NO_SUMMARIZER } from '../../src/summarizer/port.js';
 import { writeBody } from '../support/requests.js';
 import { Clock, countingIds } from '../support/service.js';
 import { WORKER_FILE } from '../support/worker.js';
@@ -33,6 +34,7 @@ async function serve(settings: Record<string, string>): Promise<FastifyInstance>
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
     sandbox: openSandbox(WORKER_FILE),
+    summarizer: NO_SUMMARIZER,
   };
   const app = await buildApp(context, buildLogger(config.logLevel), config);
   await app.ready();

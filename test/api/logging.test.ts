@@ -10,6 +10,7 @@ import { buildLogger } from '../../src/logging.js';
 import { openSandbox } from '../../src/sandbox/open.js';
 import { openStore } from '../../src/storage/open.js';
 import type { Store } from '../../src/storage/port.js';
+import { NO_SUMMARIZER } from '../../src/summarizer/port.js';
 import { readBody, updateBody, writeBody } from '../support/requests.js';
 import { Clock, countingIds } from '../support/service.js';
 import { WORKER_FILE } from '../support/worker.js';
@@ -50,6 +51,7 @@ beforeAll(async () => {
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
     sandbox: openSandbox(WORKER_FILE),
+    summarizer: NO_SUMMARIZER,
   };
   app = await buildApp(context, logger);
   await app.ready();

@@ -27,6 +27,8 @@ const anyFields = fc.record({
   ),
   sessionId: fc.constantFrom(null, 's', 's', 't'),
   confidence: anyConfidence,
+  metadata: fc.constantFrom<Record<string, unknown>>({}, {}, { success: true, task_id: 't' }, { success: true }),
+  tags: fc.subarray(['cache', 'net', 'db']),
   accessCount: fc.nat(12),
   lastAccessedAtMs: fc.nat(3).map((days) => START_MS + days * DAY_MS),
   createdAtMs: fc.nat(3).map((days) => START_MS + days * DAY_MS),
@@ -164,8 +166,10 @@ test('running whenever it suits leaves what a single run at the end leaves, in s
 
 // Consolidation
 
-const said = ({ form, type, sessionId, content }: EvolvingNode): string =>
-  JSON.stringify([form, type, sessionId, content.trim().toLowerCase()]);
+const said = ({ id, form, type, kind, sessionId, content, metadata }: EvolvingNode): string =>
+  content.trim() === ''
+    ? id
+    : JSON.stringify([form, type, kind, sessionId, content.trim().toLowerCase(), metadata.success]);
 
 test('consolidation loses nothing: each task node moves up or names a node that moved up and says the same', () => {
   fc.assert(
@@ -195,6 +199,40 @@ test('a keeper is as sure as the surest of its twins, and no access is lost', ()
       }
       const before = [...promoted, ...merged].reduce((sum, { id }) => sum + nodeOf(nodes, id).accessCount, 0);
       expect(promoted.reduce((sum, { accessCount }) => sum + accessCount, 0)).toBe(before);
+    }),
+    RUN,
+  );
+});
+
+test('a keeper has the tags of all its twins', () => {
+  fc.assert(
+    fc.property(anyNodes, (nodes) => {
+      const { promoted, merged } = consolidate(nodes, []);
+      for (const { id, tags } of promoted) {
+        const twins = [id, ...merged.filter(({ keeperId }) => keeperId === id).map((twin) => twin.id)];
+        const all = new Set(twins.flatMap((twinId) => nodeOf(nodes, twinId).tags));
+        expect(new Set(tags ?? nodeOf(nodes, id).tags)).toEqual(all);
+      }
+    }),
+    RUN,
+  );
+});
+
+test('whom a merged node was joined to, its keeper is joined to', () => {
+  fc.assert(
+    fc.property(anyNodes, anyEdges, (nodes, edges) => {
+      const { merged, relinked } = consolidate(nodes, edges);
+      const keeperOf = new Map(merged.map(({ id, keeperId }) => [id, keeperId]));
+      const standIn = (id: string): string => keeperOf.get(id) ?? id;
+      const groups = [
+        ...edges.map(({ memberIds }) => memberIds),
+        ...relinked.map(({ members }) => members.map(({ nodeId }) => nodeId)),
+      ];
+      for (const { label, memberIds } of edges) {
+        if (label === SUMMARIZES) continue;
+        const wanted = [...new Set(memberIds.map(standIn))];
+        expect(wanted.length === 1 || groups.some((group) => wanted.every((id) => group.includes(id)))).toBe(true);
+      }
     }),
     RUN,
   );

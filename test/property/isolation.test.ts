@@ -92,6 +92,7 @@ class World {
     const memory: Written = { id, side, kind, scope, name, archived: false };
     this.written.push(memory);
     await this.#noteBeside(side, id);
+    await this.#workBeside(side, id);
     if (afterwards === 'archive') await this.#archive(memory);
     if (afterwards === 'vote')
       await this.#vote(memory, pick(this.visibleFrom(side).filter((other) => other.kind === 'problem')));
@@ -109,6 +110,23 @@ class World {
     ];
     const edge = { type: 'relation', label: this.markers[side], members };
     await service.http.post('/edges').query(place).send(edge).expect(201);
+  }
+
+  /** An episode of the repo's own that has to do with the memory and with a file that both repos have. */
+  async #workBeside(side: 0 | 1, memoryId: string): Promise<void> {
+    const project_id = this.repoIds[side];
+    const secret = this.markers[side];
+    const { body } = await service.http.post('/agents').send({ project_id, specialization: secret }).expect(201);
+    const episode = {
+      project_id,
+      agent_id: body.agent.id,
+      intent: { goal: `${this.words[0]} ${secret}`, task_type: 'other' },
+      perception: { relevant_files: [{ path: 'src/shared.ts', relevance: secret, state_summary: secret }] },
+      outcome: { success: false, summary: secret, failure_reason: secret, learnings: [`Always ${secret}`] },
+      links: { related_to: [memoryId] },
+      tags: [secret, 'both'],
+    };
+    await service.http.post('/episodes').send(episode).expect(201);
   }
 
   async #update(side: 0 | 1, id: string, update: object, statuses = [200]): Promise<void> {
@@ -181,6 +199,27 @@ async function everythingSeenFrom(world: World, side: 0 | 1): Promise<string[]> 
       answers.push((await service.http.get(path).query({ repo_id: repoId })).text);
     }
   }
+  const inProject = (path: string, body: object) => service.http.post(path).send({ project_id: repoId, ...body });
+  const words = `${world.words[0]} ${world.markers[other]} always`;
+  for (const answer of [
+    await inProject('/chapters/detect', { min_memories: 2 }),
+    await inProject('/wisdom/synthesize', { min_chapters: 1 }),
+    await inProject('/wisdom/recall', { query: words }),
+    await inProject('/episodes/recall', { query: words, depth: 'complete', include_links: true, limit: 100 }),
+    await inProject('/episodes/recall', { file: '**/*.ts', depth: 'complete', limit: 100 }),
+    await inProject('/files/check', { file_path: 'src/shared.ts', action: words, cooldown_seconds: 0 }),
+    await service.http.get('/agents/latest').query({ repo_id: repoId }),
+  ]) {
+    answers.push(answer.text);
+  }
+  const narratives = [
+    '/chapters',
+    '/wisdom',
+    '/episodes?depth=complete&limit=200',
+    '/episodes?tags=both&file=shared.ts',
+  ];
+  for (const path of narratives)
+    answers.push((await service.http.get(path).query({ repo_id: repoId }).expect(200)).text);
   const lists = ['/nodes', '/nodes?scope=global', '/nodes?include_archived=true', '/edges', '/edges?scope=global'];
   for (const path of [...lists, '/evolution?limit=500']) {
     answers.push((await service.http.get(path).query({ repo_id: repoId }).expect(200)).text);

@@ -29,7 +29,7 @@ const anyItems = fc
       // What is true of an item is true of it however it was reached.
       const { companionNumber, tokens } = first.get(number) as (typeof rows)[number];
       const companionId = number < 8 || companionNumber === null ? null : `item-${companionNumber}`;
-      return { id: `item-${number}`, section, score, companionId, tokens };
+      return { id: `item-${number}`, section, score, companionId, opens: number % 7 === 0, tokens };
     });
   });
 
@@ -96,7 +96,7 @@ test('the order in which candidates are found does not matter', () => {
   );
 });
 
-test('each item stands in the earliest section it was reached in, best first', () => {
+test('each item stands in the earliest section it was reached in, first those that open it, best first', () => {
   fc.assert(
     fc.property(anyItems, anyLimits, (items, limits) => {
       const { sections } = packed(items, limits);
@@ -105,8 +105,12 @@ test('each item stands in the earliest section it was reached in, best first', (
           const reached = items.filter((item) => item.id === id).map((item) => SECTIONS.indexOf(item.section));
           expect(Math.min(...reached)).toBe(SECTIONS.indexOf(section));
         }
-        const scores = sections[section].map(({ score }) => score);
-        expect(scores).toEqual([...scores].sort((a, b) => b - a));
+        for (const opens of [true, false]) {
+          const scores = sections[section].filter((item) => item.opens === opens).map(({ score }) => score);
+          expect(scores).toEqual([...scores].sort((a, b) => b - a));
+        }
+        const opening = sections[section].map((item) => item.opens);
+        expect(opening).toEqual([...opening].sort((a, b) => Number(b) - Number(a)));
       }
     }),
     RUN,

@@ -8,6 +8,9 @@ const functions = {
   echo: async (...args: Json[]): Promise<Json> => args,
   long: async (length: Json): Promise<Json> => 'x'.repeat(Number(length)),
   never: () => new Promise<Json>(() => {}),
+  fail: async (): Promise<Json> => {
+    throw new Error('no');
+  },
 };
 
 const CPU = { cpuMs: 150 };
@@ -15,6 +18,9 @@ const WALL = { wallMs: 300 };
 const OUTPUT = { outputCharacters: 50 };
 const CALLS = { calls: 3 };
 const RESULT = { resultCharacters: 100 };
+const ARGUMENTS = { argumentCharacters: 100 };
+const ANSWERS = { answerCharacters: 200 };
+const HOST = { hostMs: 0 };
 
 const CASES: readonly [what: string, code: string, limit: LimitName, narrowed: Partial<SandboxLimits>][] = [
   ['an endless loop', 'while (true) {}', 'cpu_time', CPU],
@@ -82,6 +88,10 @@ const CASES: readonly [what: string, code: string, limit: LimitName, narrowed: P
   ['calling forever, caught', 'for (let i = 0; i < 10; i++) try { echo(i) } catch {} "survived"', 'calls', CALLS],
   ['a long result', '"x".repeat(99)', 'result', RESULT],
   ['long arguments, caught', 'try { echo("x".repeat(99)) } catch {} 1', 'result', RESULT],
+  ['arguments that are long together', 'for (;;) echo("0123456789")', 'arguments', ARGUMENTS],
+  ['long arguments of calls that fail', 'for (;;) { try { fail("0123456789") } catch {} }', 'arguments', ARGUMENTS],
+  ['answers that are long together, caught', 'for (;;) { try { long(20) } catch {} }', 'answers', ANSWERS],
+  ['calls that keep the service busy, caught', 'for (;;) { try { echo(1) } catch {} }', 'host_time', HOST],
   ['a result nested too deeply', 'let a = []; for (let i = 0; i < 100; i++) a = [a]; a', 'result', {}],
 ];
 
@@ -97,6 +107,12 @@ describe('a limit ends the snippet, and the next one runs as ever', () => {
 describe('up to the limit', () => {
   test('a result of exactly the length is given', async () => {
     expect(given(await runOnce('"x".repeat(98)', {}, RESULT))).toBe('x'.repeat(98));
+  });
+
+  test('arguments of exactly the length are taken, over all calls', async () => {
+    const code = (count: number) => `for (let n = 0; n < ${count}; n++) echo("0123456"); 1`;
+    expect(given(await runOnce(code(10), functions, { argumentCharacters: 110 }))).toBe(1);
+    expect(await runOnce(code(10), functions, { argumentCharacters: 109 })).toMatchObject({ limit: 'arguments' });
   });
 
   test('data of exactly the depth is given', async () => {
@@ -166,6 +182,21 @@ test('the engine throws when it has no room for what the host hands in', async (
   )) as typeof import('../../src/sandbox/engine.js');
   const context = (await prepareEngine(1_000_000)).quickjs.newContext();
   expect(() => context.newString('x'.repeat(2_000_000))).toThrow('the memory is full');
+});
+
+test('others have their turn between two calls, however fast a snippet makes them', async () => {
+  let turns = 0;
+  let isOver = false;
+  const take = (): void => {
+    turns++;
+    if (!isOver) setImmediate(take);
+  };
+  const seen: number[] = [];
+  const look = async (): Promise<Json> => seen.push(turns);
+  setImmediate(take);
+  await runOnce('for (let n = 0; n < 50; n++) look()', { look });
+  isOver = true;
+  expect(new Set(seen).size).toBe(50);
 });
 
 test('a host function that answers after the end disturbs nobody', async () => {

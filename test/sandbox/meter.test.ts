@@ -19,7 +19,7 @@ test('time counts while the snippet runs, and not while it waits', () => {
 test('the first limit met is the one that is told, and it stays met', () => {
   const meter = new Meter({ ...LIMITS, calls: 0 });
   expect(() => meter.check()).not.toThrow();
-  meter.countCall();
+  meter.countCall('[]');
   meter.exceed('memory');
   expect(meter.exceeded).toBe('calls');
   expect(() => meter.check()).toThrow(LimitReached);

@@ -2,11 +2,14 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { atomicity } from './conformance/atomicity.js';
 import { concurrency } from './conformance/concurrency.js';
 import { edges } from './conformance/edges.js';
+import { episodes } from './conformance/episodes.js';
 import { evidence } from './conformance/evidence.js';
 import { lifetime } from './conformance/lifetime.js';
 import { links } from './conformance/links.js';
 import { memories } from './conformance/memories.js';
 import { model } from './conformance/model.js';
+import { narratives } from './conformance/narratives.js';
+import { nodeSearch } from './conformance/node-search.js';
 import { nodes } from './conformance/nodes.js';
 import { replacements } from './conformance/replacements.js';
 import { replies } from './conformance/replies.js';
@@ -20,9 +23,12 @@ const PARTS = {
   concurrency,
   memories,
   search,
+  nodeSearch,
   links,
   nodes,
   edges,
+  episodes,
+  narratives,
   replacements,
   votes,
   evidence,

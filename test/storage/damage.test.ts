@@ -69,7 +69,7 @@ const READS: [string, (store: SqliteStore) => Promise<unknown>][] = [
   ['searchTerms', (store) => store.searchTerms(VIEW, { any: ['number'], also: [] }, MANY)],
   ['findEdges', (store) => store.findEdges(VIEW, [idOf(1)], LABELS, MANY)],
   ['findNeighbours', (store) => store.findNeighbours(VIEW, [idOf(1)], LABELS, MANY)],
-  ['findEdgeKeys', (store) => store.findEdgeKeys(VIEW, ['key'])],
+  ['findEdgesByKey', (store) => store.findEdgesByKey(VIEW, ['key'])],
   ['findReplacements', (store) => store.findReplacements(VIEW, [idOf(1)], MANY)],
   ['findHistory', (store) => store.findHistory(VIEW, [idOf(1)], MANY)],
   ['sumVotes', (store) => store.sumVotes(VIEW, [idOf(1)])],

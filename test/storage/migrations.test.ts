@@ -77,14 +77,17 @@ function read<Result>(path: string, look: (db: Database) => Result): Result {
   }
 }
 
-/** Writes a file as an older version of the service left it: with the first migration only. */
-function writeOldFile(path: string): void {
+/** Writes a file as an older version of the service left it: with the first migrations only, and what was done to it then. */
+function writeOldFile(path: string, migrations = 1, fill: (db: Database) => void = () => {}): void {
   mkdirSync(dirname(path), { recursive: true });
   const db = new SqliteDatabase(path);
-  const [first] = MIGRATIONS;
-  for (const statement of first?.sql ?? []) db.exec(statement);
   db.exec('CREATE TABLE __drizzle_migrations (id INTEGER PRIMARY KEY, hash text NOT NULL, created_at numeric)');
-  db.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)').run(first?.hash, first?.folderMillis);
+  const note = db.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
+  for (const { sql, hash, folderMillis } of MIGRATIONS.slice(0, migrations)) {
+    for (const statement of sql) db.exec(statement);
+    note.run(hash, folderMillis);
+  }
+  fill(db);
   db.close();
 }
 
@@ -123,6 +126,40 @@ describe('a space file', () => {
     open();
     expect(read(file, look)).toEqual(before);
     expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  test('that counted concepts by their kinds counts them together, and keeps its sums', () => {
+    const insertNode = `INSERT INTO nodes (id, form, kind, type, repo_id, scope, tier, archived_at, terms, created_at, updated_at, content, search_terms)
+      VALUES (?, ?, ?, 'fact', 'r', 'repo', ?, ?, 3, 0, 0, '', '')`;
+    writeOldFile(file, 5, (db) => {
+      const rows = [
+        ['a', 'concept', 'x', 'task'],
+        ['b', 'concept', 'y', 'task'],
+        ['c', 'concept', null, 'task'],
+        ['d', 'concept', 'y', 'archive'],
+        ['e', 'memory', 'fact', 'task'],
+        ['f', 'concept', 'gone', 'session'],
+      ] as const;
+      for (const row of rows) db.prepare(insertNode).run(...row, row[3] === 'archive' ? 0 : null);
+      db.exec("DELETE FROM nodes WHERE id = 'f'");
+    });
+    const counts = () =>
+      read(file, (db) => db.prepare('SELECT * FROM node_counts ORDER BY form, kind, tier').raw().all());
+    expect(counts()).toHaveLength(6);
+    const connection = new Connection(file);
+    expect(counts()).toEqual([
+      ['concept', '', 'archive', 1, 3],
+      ['concept', '', 'task', 3, 9],
+      ['memory', 'fact', 'task', 1, 3],
+    ]);
+    connection.run("UPDATE nodes SET kind = 'z', terms = 5 WHERE id = 'a'");
+    connection.run("DELETE FROM nodes WHERE id = 'd'");
+    connection.run(insertNode, 'g', 'concept', 'w', 'task', null);
+    expect(counts()).toEqual([
+      ['concept', '', 'task', 4, 14],
+      ['memory', 'fact', 'task', 1, 3],
+    ]);
+    connection.close();
   });
 
   test('whose migration fails is left as it was', () => {

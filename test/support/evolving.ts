@@ -9,6 +9,8 @@ export const concept = (id: string, fields: Partial<EvolvingNode> = {}): Evolvin
   kind: null,
   tier: 'task',
   content: `what ${id} says`,
+  metadata: {},
+  tags: [],
   confidence: 0.5,
   accessCount: 0,
   lastAccessedAtMs: START_MS,
@@ -23,5 +25,6 @@ export const edgeOf = (id: string, memberIds: readonly string[], fields: Partial
   label: 'related_to',
   weight: 1,
   memberIds,
+  roles: memberIds.map(() => 'participant'),
   ...fields,
 });

@@ -16,7 +16,7 @@ export const REPO = 'acme/shop';
 /** Of the right form, and nobody's. */
 export const UNKNOWN_ID = 'ffffffff-ffff-4fff-8fff-ffffffffffff';
 
-type Query = Record<string, string | number | boolean>;
+type Query = Record<string, string | number | boolean | readonly string[]>;
 type MemberInput = { node_id: string; role: string; position?: number };
 
 /** Members in the order given: pairs of a role and a node. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type {
   AttachEvidence,
   Change,
-  InsertConcept,
   InsertEdge,
   InsertMemory,
+  InsertNode,
   MoveTier,
   PatchNode,
   Plan,
@@ -66,7 +66,7 @@ export const insert = (id: string, fields: Partial<Memory> = {}, refuseDuplicate
 export const insertGlobal = (id: string, fields: Partial<Memory> = {}, refuseDuplicate = false): InsertMemory =>
   insert(id, { scope: 'global', ...fields }, refuseDuplicate);
 
-export const concept = (id: string, fields: Partial<Concept> = {}): InsertConcept => {
+export const concept = (id: string, fields: Partial<Concept> = {}): InsertNode => {
   const node: Concept = {
     id,
     form: 'concept',
@@ -89,7 +89,7 @@ export const concept = (id: string, fields: Partial<Concept> = {}): InsertConcep
     taskId: null,
     ...fields,
   };
-  return { change: 'insert_concept', concept: node, terms: indexTerms(node.content) };
+  return { change: 'insert_node', node, terms: indexTerms(node.content) };
 };
 
 export const patch = (nodeId: string, fields: NodeFields, more: Partial<PatchNode> = {}): PatchNode => ({

@@ -19,6 +19,9 @@ export const LIMITS: SandboxLimits = {
   outputCharacters: 10_000,
   calls: 100,
   resultCharacters: 10_000,
+  argumentCharacters: 100_000,
+  answerCharacters: 50_000_000,
+  hostMs: 20_000,
 };
 
 const made: Sandbox[] = [];

@@ -9,6 +9,7 @@ import { buildLogger } from '../../src/logging.js';
 import { openSandbox } from '../../src/sandbox/open.js';
 import { openStore } from '../../src/storage/open.js';
 import type { Store } from '../../src/storage/port.js';
+import { NO_SUMMARIZER } from '../../src/summarizer/port.js';
 import { WORKER_FILE } from './worker.js';
 
 /** A clock that stands still until it is moved, and ids that count up: what a test did is what the service saw. */
@@ -54,6 +55,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
     sandbox: openSandbox(WORKER_FILE),
+    summarizer: NO_SUMMARIZER,
   };
   const app = await buildApp(context, buildLogger(config.logLevel), config);
   await app.ready();

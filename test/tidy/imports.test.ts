@@ -83,7 +83,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   services: {
     files: /^src\/services\//,
-    values: /^src\/(domain\/|services\/|sandbox\/|storage\/port\.ts)/,
+    values: /^src\/(domain\/|services\/|sandbox\/|storage\/port\.ts|summarizer\/port\.ts)/,
     types: NOTHING,
     packages: /^(?!fastify|@fastify|typebox|drizzle-orm|better-sqlite3)/,
   },
@@ -92,6 +92,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     values: /^src\/sandbox\//,
     types: NOTHING,
     packages: /^(node:|quickjs-emscripten-core$|@jitl\/quickjs-wasmfile-release-sync$)/,
+  },
+  summarizer: {
+    files: /^src\/summarizer\//,
+    values: /^src\/summarizer\//,
+    types: NOTHING,
+    packages: NOTHING,
   },
   routes: {
     files: /^src\/routes\//,
@@ -105,7 +111,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: NOTHING,
     packages: /^(fastify|@fastify\/|node:)/,
   },
-  'storage/port': { files: /^src\/storage\/port\.ts$/, values: /^src\/domain\//, types: NOTHING, packages: NOTHING },
+  'storage/port': {
+    files: /^src\/storage\/(port|records)\.ts$/,
+    values: /^src\/domain\//,
+    types: /^src\/storage\/records\.ts$/,
+    packages: NOTHING,
+  },
   'storage/sqlite': {
     files: /^src\/storage\/sqlite\//,
     values: /^src\/(domain\/|storage\/port\.ts|storage\/sqlite\/)/,

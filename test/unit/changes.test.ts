@@ -9,7 +9,7 @@ const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects:
     change: insert(idOf(1), { kind: 'problem' }),
     effects: [{ effect: 'memory_inserted', memoryId: idOf(1), kind: 'problem' }],
   },
-  insert_concept: { change: concept(idOf(1)), effects: [{ effect: 'node_inserted', nodeId: idOf(1) }] },
+  insert_node: { change: concept(idOf(1)), effects: [{ effect: 'node_inserted', nodeId: idOf(1) }] },
   patch_node: {
     change: patch(idOf(1), { confidence: 0.4 }),
     effects: [{ effect: 'node_patched', nodeId: idOf(1) }],
@@ -30,6 +30,46 @@ const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects:
   remove_edge: {
     change: { change: 'remove_edge', edge: link('supports', [idOf(1), idOf(2)], { id: idOf(9) }), atMs: START_MS },
     effects: [{ effect: 'edge_removed', edgeId: idOf(9) }],
+  },
+  expect_nodes: { change: { change: 'expect_nodes', nodes: [{ nodeId: idOf(1), revision: 1 }] }, effects: [] },
+  set_members: {
+    change: {
+      change: 'set_members',
+      label: 'narrates',
+      repoId: REPO,
+      ownerId: 'chapter',
+      memberIds: [],
+      edgeId: idOf(9),
+      origin: 'auto',
+      atMs: START_MS,
+    },
+    effects: [],
+  },
+  insert_agent: {
+    change: {
+      change: 'insert_agent',
+      agent: {
+        id: 'agent',
+        type: 'main',
+        parentId: null,
+        specialization: null,
+        capabilities: [],
+        metadata: {},
+        createdAtMs: START_MS,
+      },
+    },
+    effects: [],
+  },
+  insert_session: {
+    change: {
+      change: 'insert_session',
+      session: { id: 'session', agentId: 'agent', initialIntent: null, startedAtMs: START_MS },
+    },
+    effects: [],
+  },
+  end_session: {
+    change: { change: 'end_session', sessionId: 'session', finalOutcome: null, atMs: START_MS },
+    effects: [],
   },
   attach_evidence: {
     change: attach({ of: 'node', id: idOf(1) }, ['commit:1', 'commit:2']),

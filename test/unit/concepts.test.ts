@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  CONFIDENCE_DEFAULT,
   checkMutable,
   checkNodeFields,
   METADATA_CHARACTERS_MAX,
@@ -9,6 +8,7 @@ import {
   PROVENANCE_CHARACTERS_MAX,
 } from '../../src/domain/concepts.js';
 import { FORMS, type Form } from '../../src/domain/forms.js';
+import { CONFIDENCE_DEFAULT } from '../../src/domain/node.js';
 
 const fieldsIn = (violations: readonly { field: string }[]): string[] => violations.map(({ field }) => field);
 

@@ -14,6 +14,7 @@ test('without any variable the service listens on this machine only and keeps it
     logLevel: 'info',
     evidenceKinds: new Set(['solution', 'failed_tactic', 'fact', 'change']),
     openReposMax: 200,
+    summarizer: null,
   });
 });
 
@@ -23,9 +24,9 @@ test.each(READABLE_SETTINGS)('%s says what it means and has a variable of its ow
   expect(READABLE_SETTINGS.filter(([, other]) => other.variable === row.variable)).toHaveLength(1);
 });
 
-test.each(READABLE_SETTINGS)('%s is as if not set when its variable is blank', (name, row) => {
+test.each(READABLE_SETTINGS)('%s is as if not set when its variable is blank', (_, row) => {
   expect(readConfig({ [row.variable]: '  ' })).toEqual(readConfig({}));
-  expect(readConfig({ [row.variable]: '' })).toHaveProperty(name);
+  expect(readConfig({ [row.variable]: '' })).toEqual(readConfig({}));
 });
 
 test.each([
@@ -73,5 +74,77 @@ describe('a setting that cannot be read', () => {
   test('is told together with all the others', () => {
     const environment = { PORT: 'x', LOG_LEVEL: 'y', OPEN_REPOS_MAX: 'z' };
     expect(() => readConfig(environment)).toThrow(/PORT.*\n.*LOG_LEVEL.*\n.*OPEN_REPOS_MAX/);
+  });
+});
+
+describe('the summarizer', () => {
+  const URL_SET = { SUMMARIZER_URL: 'http://127.0.0.1:11434/v1' };
+  const READY = { ...URL_SET, SUMMARIZER_MODEL: 'small' };
+
+  test('is off unless it is given an address', () => {
+    expect(readConfig({}).summarizer).toBeNull();
+  });
+
+  test('needs an address and a model, and no key', () => {
+    expect(readConfig(READY).summarizer).toEqual({ url: 'http://127.0.0.1:11434/v1', model: 'small', key: null });
+    expect(readConfig({ ...READY, SUMMARIZER_KEY: ' sk-secret ' }).summarizer).toMatchObject({ key: 'sk-secret' });
+  });
+
+  test.each([
+    ['https://models.example/v1/', 'https://models.example/v1'],
+    ['http://models.example', 'http://models.example'],
+    ['http://[::1]:8080//', 'http://[::1]:8080'],
+  ])('has the address %s without a slash at its end', (text, url) => {
+    expect(readConfig({ ...READY, SUMMARIZER_URL: text }).summarizer).toMatchObject({ url });
+  });
+
+  test.each([
+    ['models.example/v1', /http or https address/],
+    ['localhost:11434', /http or https address/],
+    ['ftp://models.example', /http or https address/],
+    ['file:///etc/passwd', /http or https address/],
+    ['http://', /http or https address/],
+    ['https://me:sk-secret@models.example', /without a name and a password.*SUMMARIZER_KEY/],
+    ['https://sk-secret@models.example', /without a name and a password.*SUMMARIZER_KEY/],
+    ['https://models.example/v1?key=sk-secret', /without a query/],
+    ['https://models.example/v1#top', /without a query/],
+  ])('is refused the address %s with what would be right, once', (text, message) => {
+    const read = () => readConfig({ ...READY, SUMMARIZER_URL: text });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(/^SUMMARIZER_URL: [^\n]*$/);
+    expect(read).toThrow(message);
+  });
+
+  test.each(['sk secret', 'sk-secret\nx: y', 'sk-secret-\u2603'])(
+    'is refused the key %j without repeating it',
+    (key) => {
+      expect(() => readConfig({ ...READY, SUMMARIZER_KEY: key })).toThrow(
+        /^SUMMARIZER_KEY: must be a key of printable ASCII characters without spaces$/,
+      );
+    },
+  );
+
+  test('is refused an address with a password in it without repeating it', () => {
+    expect(() => readConfig({ ...READY, SUMMARIZER_URL: 'https://me:sk-secret@models.example' })).not.toThrow(
+      /sk-secret/,
+    );
+  });
+
+  test.each([
+    ['an address without a model', URL_SET, /^SUMMARIZER_MODEL: must name a model.*set it, or empty SUMMARIZER_URL$/],
+    [
+      'a model without an address',
+      { SUMMARIZER_MODEL: 'small' },
+      /^SUMMARIZER_MODEL: .*set SUMMARIZER_URL, or empty this$/,
+    ],
+    ['a key without an address', { SUMMARIZER_KEY: 'sk' }, /^SUMMARIZER_KEY: .*set SUMMARIZER_URL, or empty this$/],
+    [
+      'both without an address',
+      { SUMMARIZER_MODEL: 'm', SUMMARIZER_KEY: 'k' },
+      /^SUMMARIZER_MODEL: .*\nSUMMARIZER_KEY: .*/,
+    ],
+  ])('is refused %s, with what to do', (_, environment, message) => {
+    expect(() => readConfig(environment)).toThrow(ConfigError);
+    expect(() => readConfig(environment)).toThrow(message);
   });
 });

@@ -39,7 +39,7 @@ describe('twins', () => {
       ],
       [],
     );
-    expect(promoted).toEqual([{ id: 'a', accessCount: 7, lastAccessedAtMs: START_MS + 7 }]);
+    expect(promoted).toEqual([{ id: 'a', accessCount: 7, lastAccessedAtMs: START_MS + 7, tags: null }]);
   });
 
   test.each<[string, Partial<EvolvingNode>, Partial<EvolvingNode>]>([
@@ -70,7 +70,7 @@ describe('twins', () => {
   test('what is said once is promoted as it is', () => {
     expect(consolidate([concept('a', { accessCount: 3 })], [])).toEqual({
       ...NOTHING,
-      promoted: [{ id: 'a', accessCount: 3, lastAccessedAtMs: START_MS }],
+      promoted: [{ id: 'a', accessCount: 3, lastAccessedAtMs: START_MS, tags: null }],
     });
   });
 
@@ -138,12 +138,47 @@ describe('an edge of a twin that goes', () => {
 
   test('is drawn again from who is kept, as strong as it has become', () => {
     const { relinked } = consolidate(nodes, [edgeOf('e', ['other', 'twin'])]);
-    expect(relinked).toEqual([{ edgeId: 'e', weight: 1.5, memberIds: ['other', 'kept'] }]);
+    expect(relinked).toEqual([
+      {
+        edgeId: 'e',
+        weight: 1.5,
+        members: [
+          { place: 0, nodeId: 'other' },
+          { place: 1, nodeId: 'kept' },
+        ],
+      },
+    ]);
+  });
+
+  test('is drawn again among those who are left, where two of its members become one', () => {
+    const twins = [...nodes, concept('third', { content: 'x' })];
+    expect(consolidate(twins, [edgeOf('e', ['twin', 'third', 'other'], { weight: 2 })]).relinked).toEqual([
+      {
+        edgeId: 'e',
+        weight: 3,
+        members: [
+          { place: 0, nodeId: 'kept' },
+          { place: 2, nodeId: 'other' },
+        ],
+      },
+    ]);
+  });
+
+  test('is drawn again where the keeper has another part in it', () => {
+    const roles = ['subject', 'object', 'participant'];
+    const { relinked } = consolidate(nodes, [edgeOf('e', ['twin', 'kept', 'other'], { roles })]);
+    expect(relinked.map(({ members }) => members.map(({ nodeId }) => nodeId))).toEqual([['kept', 'kept', 'other']]);
+  });
+
+  test('of a hub, who cannot be merged, is left alone', () => {
+    const { merged, relinked } = consolidate(nodes, [edgeOf('e', ['other', 'twin'])], { hubIds: new Set(['twin']) });
+    expect([merged, relinked]).toEqual([[], []]);
   });
 
   test.each([
     ['does not touch a twin', edgeOf('e', ['other', 'kept'])],
     ['joins twins', edgeOf('e', ['kept', 'twin'])],
+    ['has the keeper in the same part already', edgeOf('e', ['kept', 'twin', 'other'])],
     ['is a summary’s', edgeOf('e', ['other', 'twin'], { label: 'summarizes' })],
   ])('is not, where it %s', (_, edge) => {
     expect(consolidate(nodes, [edge]).relinked).toEqual([]);

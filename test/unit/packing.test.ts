@@ -10,6 +10,7 @@ const item = (id: string, section: Section, score: number, fields: Partial<Item>
   section,
   score,
   companionId: null,
+  opens: false,
   tokens: 10,
   ...fields,
 });

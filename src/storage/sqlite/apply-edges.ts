@@ -1,7 +1,8 @@
-import type { PatchEdge, RemoveEdge, StandingEdge } from '../../domain/changes.js';
-import { edgeKey } from '../../domain/links.js';
-import { ApplyConflict } from '../port.js';
+import type { PatchEdge, RemoveEdge, SetMembers, StandingEdge } from '../../domain/changes.js';
+import { edgeKey, LINKS, membersOf } from '../../domain/links.js';
+import { ApplyConflict, type StoredEdge } from '../port.js';
 import type { Application } from './apply.js';
+import type { Connection } from './connection.js';
 import { EDGES_BY_SEQ, type EdgeMemberRow, toEdges } from './edges.js';
 
 /** What a plan may do to edges that stand. */
@@ -25,14 +26,62 @@ export function removeEdge(application: Application, { edge, atMs }: RemoveEdge)
   application.connection.run('DELETE FROM hyperedges WHERE seq = ?', seq);
 }
 
+/** The edge keeps its place and its age; only those who come and those who go are touched. */
+export function setMembers(application: Application, change: SetMembers): void {
+  const { connection } = application;
+  const { label, repoId, ownerId, memberIds, atMs } = change;
+  const members = membersOf(label, [ownerId, ...memberIds]);
+  const key = edgeKey(label, members, LINKS[label].type);
+  const row = connection.get<{ seq: number }>('SELECT seq FROM hyperedges WHERE key = ?', key);
+  const seq = row ? row.seq : insertEdgeRow(connection, change, key);
+  const wanted = new Map(members.map((member) => [application.nodeSeq(member.nodeId), member]));
+  const standing = new Map(connection.rows<[number, number]>(PLACES_OF_EDGE, seq));
+  const changed: { id: string; seq: number | bigint }[] = [];
+  for (const [nodeSeq, { nodeId, role, position }] of wanted) {
+    if (standing.get(Number(nodeSeq)) === position) continue;
+    connection.run(PLACE_MEMBER, seq, nodeSeq, role, position, label);
+    if (!standing.has(Number(nodeSeq))) changed.push({ id: nodeId, seq: nodeSeq });
+  }
+  for (const nodeSeq of standing.keys()) {
+    if (!wanted.has(nodeSeq))
+      connection.run('DELETE FROM membership WHERE edge_seq = ? AND node_seq = ?', seq, nodeSeq);
+  }
+  if (changed.length > 0) application.log(`link:${label}`, repoId, atMs, changed, null);
+}
+
+const PLACES_OF_EDGE = 'SELECT node_seq, position FROM membership WHERE edge_seq = ?';
+
+const PLACE_MEMBER = `
+  INSERT INTO membership (edge_seq, node_seq, role, position, label) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (edge_seq, node_seq, role) DO UPDATE SET position = excluded.position`;
+
+function insertEdgeRow(connection: Connection, change: SetMembers, key: string): number {
+  const { type, weight } = LINKS[change.label];
+  const insert = `
+    INSERT INTO hyperedges (id, repo_id, type, label, weight, origin, key, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+  const { edgeId, repoId, label, origin, atMs } = change;
+  return Number(connection.run(insert, edgeId, repoId, type, label, weight, origin, key, atMs).lastInsertRowid);
+}
+
 /** An edge that lost a member says something else; where another says that already, it goes. */
-export function rekeyEdge({ connection }: Application, seq: number): void {
-  const [edge] = toEdges(connection.all<EdgeMemberRow>(EDGES_BY_SEQ, JSON.stringify([seq])));
+export function rekeyEdge(application: Application, seq: number, atMs: number): void {
+  const { connection } = application;
+  const edge = standingEdge(application, seq);
   if (!edge) return;
   const key = edgeKey(edge.label, edge.members, edge.type);
   const { changes } = connection.run('UPDATE OR IGNORE hyperedges SET key = ? WHERE seq = ?', key, seq);
-  if (changes === 0) connection.run('DELETE FROM hyperedges WHERE seq = ?', seq);
+  if (changes === 0) dropEdge(application, seq, atMs);
 }
+
+/** An edge that goes because a node goes: the others that it joined are told in the log. */
+export function dropEdge(application: Application, seq: number, atMs: number): void {
+  const edge = standingEdge(application, seq);
+  if (edge) log(application, 'unlink', edge, atMs);
+  application.connection.run('DELETE FROM hyperedges WHERE seq = ?', seq);
+}
+
+const standingEdge = ({ connection }: Application, seq: number): StoredEdge | undefined =>
+  toEdges(connection.all<EdgeMemberRow>(EDGES_BY_SEQ, JSON.stringify([seq])))[0];
 
 /** The label is asked for again: an edge that says something else by now is another one. */
 function edgeSeq({ connection }: Application, { id, label }: StandingEdge, weight: number | null = null): number {

@@ -1,26 +1,35 @@
-import type { CountAccess, InsertConcept, PatchNode, PurgeNode } from '../../domain/changes.js';
+import type { CountAccess, ExpectNodes, InsertNode, PatchNode, PurgeNode } from '../../domain/changes.js';
+import { LINKS } from '../../domain/links.js';
 import { ApplyConflict } from '../port.js';
 import type { Application } from './apply.js';
-import { rekeyEdge } from './apply-edges.js';
+import { writeDetail } from './apply-details.js';
+import { dropEdge, rekeyEdge } from './apply-edges.js';
+import type { Connection } from './connection.js';
+import { dropUnused, filesOfNode, setFiles } from './files-of.js';
 import { searchTermsOf } from './search.js';
 
 /** What a plan may do to the nodes of forms that change. */
 
-export function insertConcept(application: Application, { concept, terms }: InsertConcept): void {
+export function insertFormed(application: Application, { node, terms }: InsertNode): void {
   const { connection } = application;
-  const seq = application.insertNode(concept, terms);
+  const seq = application.insertNode(node, terms);
   connection.run(
     'UPDATE nodes SET session_id = ?, task_id = ?, provenance = ?, metadata = ? WHERE seq = ?',
-    concept.sessionId,
-    concept.taskId,
-    concept.provenance,
-    JSON.stringify(concept.metadata),
+    node.sessionId,
+    node.taskId,
+    node.provenance,
+    JSON.stringify(node.metadata),
     seq,
   );
-  setTags(application, seq, concept.tags);
-  const nodes = [{ id: concept.id, seq }];
-  application.log('create', concept.repoId, concept.createdAtMs, nodes, concept.provenance, null, concept.tier);
+  setTags(application, seq, node.tags);
+  if (node.detail) writeDetail(connection, seq, node.detail, node.createdAtMs);
+  if (node.files) setFiles(connection, seq, node.files);
+  const nodes = [{ id: node.id, seq }];
+  application.log('create', node.repoId, node.createdAtMs, nodes, node.provenance, null, node.tier);
 }
+
+/** What a line of the log names when it was changed; the rest follows from these. `visibility.ts` looks for content at the beginning. */
+const NAMED = ['content', 'confidence', 'kind', 'provenance', 'metadata', 'tags'] as const;
 
 export function patchNode(application: Application, change: PatchNode): void {
   const { connection } = application;
@@ -38,6 +47,8 @@ export function patchNode(application: Application, change: PatchNode): void {
     ...(fields.kind !== undefined && { kind: fields.kind }),
     ...(fields.provenance !== undefined && { provenance: fields.provenance }),
     ...(fields.metadata !== undefined && { metadata: JSON.stringify(fields.metadata) }),
+    ...(fields.sessionId !== undefined && { session_id: fields.sessionId }),
+    ...(fields.taskId !== undefined && { task_id: fields.taskId }),
   };
   // The names of the columns are those above; only values come from outside, and they are bound.
   const columns = Object.keys(values).map((column) => `, ${column} = @${column}`);
@@ -48,11 +59,13 @@ export function patchNode(application: Application, change: PatchNode): void {
   });
   if (fields.terms !== undefined) application.unindexed.set(before.seq, 'changed');
   if (fields.tags !== undefined) setTags(application, before.seq, fields.tags);
+  if (fields.detail !== undefined) writeDetail(connection, before.seq, fields.detail, atMs);
+  if (fields.files !== undefined) setFiles(connection, before.seq, fields.files);
   if (fields.confidence !== undefined && fields.confidence !== before.confidence)
     noteConfidence(application, before, change);
-  const names = Object.keys(fields).filter((name) => name !== 'terms');
-  const reasoning = change.reason ?? `changed ${names.join(', ')}`;
-  application.log('update', change.repoId, atMs, [{ id: nodeId, seq: before.seq }], reasoning);
+  const changed = `changed ${NAMED.filter((name) => fields[name] !== undefined).join(', ')}`;
+  const why = fields.content === undefined ? change.reason : change.reason && `${changed}: ${change.reason}`;
+  application.log('update', change.repoId, atMs, [{ id: nodeId, seq: before.seq }], why ?? changed);
 }
 
 function noteConfidence(
@@ -75,15 +88,32 @@ function setTags({ connection }: Application, seq: number | bigint, tags: readon
   for (const tag of tags) connection.run('INSERT INTO node_tags (node_seq, tag) VALUES (?, ?)', seq, tag);
 }
 
-/** The edges of a node that would be left with fewer than two members, or with none but itself. */
+export function expectNodes(connection: Connection, { nodes }: ExpectNodes): void {
+  for (const { nodeId, revision } of nodes) {
+    if (!connection.get('SELECT 1 FROM nodes WHERE id = ? AND revision = ?', nodeId, revision)) {
+      throw new ApplyConflict('revision', nodeId);
+    }
+  }
+}
+
+/** The parts that an edge of such a label cannot be without: it is theirs. */
+const OWNERS = JSON.stringify(
+  Object.entries(LINKS).flatMap(([label, row]) => ('oneFor' in row ? [`${label} ${row.oneFor}`] : [])),
+);
+
+/** The edges of a node that would be left with fewer than two members, or with none but itself, and those that are its own. */
 export const EDGES_THAT_GO = `
-  SELECT m.edge_seq FROM membership m WHERE m.node_seq = ?
-  AND (SELECT count(*) FROM membership other WHERE other.edge_seq = m.edge_seq AND other.node_seq <> m.node_seq) < 2`;
+  SELECT m.edge_seq FROM membership m WHERE m.node_seq = @node
+  AND ((SELECT count(*) FROM membership other WHERE other.edge_seq = m.edge_seq AND other.node_seq <> m.node_seq) < 2
+    OR m.label || ' ' || m.role IN (SELECT value FROM json_each(@owners)))`;
 
 export const EDGES_OF_NODE = 'SELECT DISTINCT edge_seq FROM membership WHERE node_seq = ?';
 
 const KEEP_LOG_OF_NODE = `
   INSERT INTO purged_nodes (node_id, log_seq) SELECT ?, log_seq FROM evolution_nodes WHERE node_seq = ?`;
+
+export const TOLD_OF = `
+  SELECT 1 FROM membership WHERE node_seq = ? AND label = 'narrates' AND role = 'participant' LIMIT 1`;
 
 export function purgeNode(application: Application, change: PurgeNode): void {
   const { connection } = application;
@@ -94,15 +124,20 @@ export function purgeNode(application: Application, change: PurgeNode): void {
     expectedRevision ?? null,
   );
   if (!node) throw new ApplyConflict('node_missing', nodeId);
-  for (const [edgeSeq] of connection.rows<[number]>(EDGES_THAT_GO, node.seq)) {
-    connection.run('DELETE FROM hyperedges WHERE seq = ?', edgeSeq);
-  }
+  // Whoever tells of it was told anew first; one that came to tell of it since would keep its words.
+  if (connection.get(TOLD_OF, node.seq)) throw new ApplyConflict('revision', nodeId);
+  const going = new Set(
+    connection.rows<[number]>(EDGES_THAT_GO, { node: node.seq, owners: OWNERS }).map(([edgeSeq]) => edgeSeq),
+  );
+  for (const edgeSeq of going) dropEdge(application, edgeSeq, atMs);
   const edges = connection.rows<[number]>(EDGES_OF_NODE, node.seq);
   // Logged before it goes: the line keeps the id, and the node that it points at may then vanish.
   application.log('purge', repoId, atMs, [{ id: nodeId, seq: node.seq }], null, node.tier, null);
   connection.run(KEEP_LOG_OF_NODE, nodeId, node.seq);
+  const files = filesOfNode(connection, node.seq);
   connection.run('DELETE FROM nodes WHERE seq = ?', node.seq);
-  for (const [edgeSeq] of edges) rekeyEdge(application, edgeSeq);
+  dropUnused(connection, files);
+  for (const [edgeSeq] of edges) rekeyEdge(application, edgeSeq, atMs);
 }
 
 const TAKE_OVER_ACCESS = `

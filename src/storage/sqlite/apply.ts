@@ -10,10 +10,11 @@ import type {
 } from '../../domain/changes.js';
 import { formOf, REFERENCE_FORM } from '../../domain/forms.js';
 import { edgeKey } from '../../domain/links.js';
-import type { Concept, Memory } from '../../domain/node.js';
+import type { GraphNode, Memory } from '../../domain/node.js';
 import { ApplyConflict } from '../port.js';
-import { patchEdge, removeEdge } from './apply-edges.js';
-import { countAccess, insertConcept, patchNode, purgeNode } from './apply-nodes.js';
+import { endSession, insertAgent, insertSession } from './apply-agents.js';
+import { patchEdge, removeEdge, setMembers } from './apply-edges.js';
+import { countAccess, expectNodes, insertFormed, patchNode, purgeNode } from './apply-nodes.js';
 import type { Connection } from './connection.js';
 import { findSameText } from './read.js';
 import { searchTermsOf } from './search.js';
@@ -105,11 +106,14 @@ export class Application {
         case 'record_evolution':
           this.#recordEvolution(change);
           break;
-        case 'insert_concept':
-          insertConcept(this, change);
+        case 'insert_node':
+          insertFormed(this, change);
           break;
         case 'patch_node':
           patchNode(this, change);
+          break;
+        case 'expect_nodes':
+          expectNodes(this.connection, change);
           break;
         case 'purge_node':
           purgeNode(this, change);
@@ -119,6 +123,18 @@ export class Application {
           break;
         case 'remove_edge':
           removeEdge(this, change);
+          break;
+        case 'set_members':
+          setMembers(this, change);
+          break;
+        case 'insert_agent':
+          insertAgent(this.connection, change.agent);
+          break;
+        case 'insert_session':
+          insertSession(this.connection, change.session);
+          break;
+        case 'end_session':
+          endSession(this.connection, change);
           break;
       }
     }
@@ -150,7 +166,7 @@ export class Application {
   }
 
   /** The row that every form has. */
-  insertNode(node: Memory | Concept, terms: readonly string[]): number | bigint {
+  insertNode(node: Memory | GraphNode, terms: readonly string[]): number | bigint {
     const { lastInsertRowid: seq } = this.connection.run(
       `INSERT INTO nodes
          (id, form, kind, type, repo_id, scope, confidence, tier, archived_from, archived_at, terms, revision, created_at,

@@ -1,3 +1,4 @@
+import { edgeKey } from '../../domain/links.js';
 import type { SpaceName, View } from '../../domain/spaces.js';
 import { EDGE_TYPES, type EdgeType, type Role } from '../../domain/vocabulary.js';
 import type { EdgeFilter, EdgePlace, EdgeWays, Found, StoredEdge } from '../port.js';
@@ -30,24 +31,33 @@ export const LIST_EDGES_OF_NODE = `
 export const EDGES_BY_SEQ = `
   SELECT ${EDGE_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.seq = wanted.value ${EDGE_MEMBERS}`;
 
+export const EDGES_BY_KEY = `
+  SELECT ${EDGE_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.key = wanted.value ${EDGE_MEMBERS}`;
+
 /** More edges and members than these help nobody with one answer. */
 const EDGES_MAX = 20_000;
 const MEMBERS_MAX = 20_000;
 /** So many edges are read at a time, so that there is a moment to stop at. */
 const EDGES_PER_BATCH = 100;
 
-const isTaken = (member: string, edge: string): string => `
-  (@label IS NULL OR ${member}.label = @label)
-  AND (@types IS NULL OR ${edge}.type IN (SELECT value FROM json_each(@types)))
-  AND (@asOf IS NULL OR ${edge}.created_at <= @asOf)`;
-
-/** For each node, the newest of its edges that are taken, and one more to tell whether that is all. */
+/**
+ * For each node the strongest of its edges that are taken, of the same weight the newest, and one more to tell whether that is all.
+ * Each edge of a hub is looked at once: a limit that were worked out for every one of them would make its price a square.
+ */
 export const EDGES_AROUND = `
-  SELECT wanted.value, x.edge_seq FROM json_each(@seqs) AS wanted
-  CROSS JOIN membership x ON x.node_seq = wanted.value AND x.edge_seq >= ifnull((
-    SELECT DISTINCT h.edge_seq FROM membership h CROSS JOIN hyperedges he ON he.seq = h.edge_seq
-    WHERE h.node_seq = wanted.value AND ${isTaken('h', 'he')} ORDER BY h.edge_seq DESC LIMIT 1 OFFSET @perNode), 0)
-  CROSS JOIN hyperedges e ON e.seq = x.edge_seq AND ${isTaken('x', 'e')} GROUP BY 1, 2 ORDER BY 2 DESC`;
+  SELECT node, edge FROM (
+    SELECT x.node_seq AS node, x.edge_seq AS edge,
+      row_number() OVER (PARTITION BY x.node_seq ORDER BY e.weight DESC, x.edge_seq DESC) AS place
+    FROM json_each(@seqs) AS wanted CROSS JOIN membership x ON x.node_seq = wanted.value
+    CROSS JOIN hyperedges e ON e.seq = x.edge_seq
+    WHERE (@label IS NULL OR x.label = @label)
+    AND (@otherThan IS NULL OR x.label NOT IN (SELECT value FROM json_each(@otherThan)))
+    AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))
+    AND (@asOf IS NULL OR e.created_at <= @asOf)
+    AND (@with IS NULL OR EXISTS (
+      SELECT 1 FROM membership y WHERE y.edge_seq = x.edge_seq AND y.node_seq IN (SELECT value FROM json_each(@with))))
+    GROUP BY x.node_seq, x.edge_seq) AS placed
+  WHERE place <= @perNode + 1 ORDER BY place, edge DESC`;
 
 /** Edges as such, from one or more spaces. */
 export class Edges {
@@ -56,6 +66,14 @@ export class Edges {
   getEdge(view: View, id: string): StoredEdge | null {
     const rows = this.spaces.inEach(view, (connection) => connection.all<EdgeMemberRow>(GET_EDGE, id));
     return toEdges(rows)[0] ?? null;
+  }
+
+  findEdgesByKey(view: View, keys: readonly string[]): Map<string, StoredEdge> {
+    const wanted = JSON.stringify(keys);
+    const edges = this.spaces.inEach(view, (connection) =>
+      toEdges(connection.all<EdgeMemberRow>(EDGES_BY_KEY, wanted)),
+    );
+    return new Map(edges.map((edge) => [edgeKey(edge.label, edge.members, edge.type), edge]));
   }
 
   listEdges(space: SpaceName, filter: EdgeFilter, after: EdgePlace | null, limit: number): StoredEdge[] {
@@ -71,16 +89,27 @@ export class Edges {
     );
   }
 
-  findEdgesAround(view: View, nodeIds: readonly string[], { types, label, perNode }: EdgeWays): Found<StoredEdge> {
-    const shared = { types: types && JSON.stringify(types), label, perNode, asOf: view.asOfMs };
+  findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Found<StoredEdge> {
+    const { types, label, otherThan, withIds, perNode } = ways;
+    const shared = {
+      types: types && JSON.stringify(types),
+      label,
+      otherThan: otherThan ? JSON.stringify(otherThan) : null,
+      perNode,
+      asOf: view.asOfMs,
+    };
     let isComplete = true;
     const found = this.spaces.inEach(view, (connection) => {
       const seqs = seqsOf(connection, nodeIds);
       if (seqs.size === 0) return [];
-      const around = connection.rows<[number, number]>(EDGES_AROUND, { ...shared, seqs: listOf(seqs) });
-      const chosen = chooseEdges(around, perNode);
-      const edges = readEdges(connection, [...chosen].slice(0, EDGES_MAX));
-      isComplete &&= chosen.size === new Set(around.map(([, edge]) => edge)).size && edges.length === chosen.size;
+      const parameters = {
+        ...shared,
+        seqs: listOf(seqs),
+        with: withIds ? listOf(seqsOf(connection, withIds)) : null,
+      };
+      const chosen = chooseEdges(connection.rows<[number, number]>(EDGES_AROUND, parameters), perNode);
+      const edges = readEdges(connection, chosen.found.slice(0, EDGES_MAX));
+      isComplete &&= chosen.isComplete && edges.length === chosen.found.length;
       return edges;
     });
     return { found, isComplete };
@@ -88,7 +117,7 @@ export class Edges {
 }
 
 /** The first `perNode` edges of each node. */
-function chooseEdges(around: readonly (readonly [number, number])[], perNode: number): Set<number> {
+function chooseEdges(around: readonly (readonly [number, number])[], perNode: number): Found<number> {
   const counts = new Map<number, number>();
   const chosen = new Set<number>();
   for (const [node, edge] of around) {
@@ -96,18 +125,19 @@ function chooseEdges(around: readonly (readonly [number, number])[], perNode: nu
     counts.set(node, count);
     if (count <= perNode) chosen.add(edge);
   }
-  return chosen;
+  return { found: [...chosen], isComplete: [...counts.values()].every((count) => count <= perNode) };
 }
 
-/** Whole edges, newest first, until there are members enough. */
+/** Whole edges in the order of the choice, until there are members enough. */
 function readEdges(connection: Connection, seqs: readonly number[]): StoredEdge[] {
   const edges: StoredEdge[] = [];
   let members = 0;
   for (let start = 0; start < seqs.length && members < MEMBERS_MAX; start += EDGES_PER_BATCH) {
-    const batch = JSON.stringify(seqs.slice(start, start + EDGES_PER_BATCH));
-    const rows = connection.all<EdgeMemberRow>(EDGES_BY_SEQ, batch);
+    const batch = seqs.slice(start, start + EDGES_PER_BATCH);
+    const rows = connection.all<EdgeMemberRow>(EDGES_BY_SEQ, JSON.stringify(batch));
     members += rows.length;
-    edges.push(...toEdges(rows));
+    const bySeq = new Map(toEdges(rows).map((edge) => [edge.seq, edge]));
+    edges.push(...batch.flatMap((seq) => bySeq.get(seq) ?? []));
   }
   return edges;
 }

@@ -30,6 +30,8 @@ export const CONFIDENCE_SUMMED = `
 
 /** How many lines one question looks through: seldom operations in a long log take more than one. */
 const LINES_LOOKED_AT = 5_000;
+/** The log is in the order of writing, which is that of time but for a clock that was set back a little. */
+const CLOCK_SLACK_MS = 60_000;
 
 /** What became of nodes, and when. */
 export class Evolution {
@@ -72,7 +74,8 @@ function pageOf(connection: Connection, filter: EvolutionFilter, beforeSeq: numb
   );
   const entries = fitting.slice(0, limit).map(toEntry);
   const lookedTo = fitting.length > limit ? entries.at(-1)?.seq : rows.at(-1)?.seq;
-  const hasMore = fitting.length > limit || rows.length === LINES_LOOKED_AT;
+  const isPast = filter.sinceMs !== null && (rows.at(-1)?.at ?? 0) < filter.sinceMs - CLOCK_SLACK_MS;
+  const hasMore = fitting.length > limit || (rows.length === LINES_LOOKED_AT && !isPast);
   return { entries, next: hasMore ? (lookedTo ?? null) : null };
 }
 

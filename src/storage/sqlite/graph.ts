@@ -30,9 +30,6 @@ export const VISIBLE_IDS = `
 export const FIND_EDGES = `
   SELECT ${EDGE_COLUMNS} ${NEWEST_EDGES} ${EDGE_MEMBERS}`;
 
-export const FIND_EDGE_KEYS =
-  'SELECT e.key FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.key = wanted.value';
-
 /** Who replaced each of some facts, and whether that goes on. Most were never replaced, or once: this must cost next to nothing. */
 export const FIND_REPLACEMENTS = `
   SELECT o.node_seq, f.seq, f.id, e.created_at, e.seq, EXISTS (
@@ -84,12 +81,6 @@ export class Graph {
     });
     // Each space answers its newest first; the sort is stable and puts the spaces in one order.
     return edges.sort((a, b) => b.createdAtMs - a.createdAtMs);
-  }
-
-  findEdgeKeys(view: View, keys: readonly string[]): Set<string> {
-    const wanted = JSON.stringify(keys);
-    const rows = this.spaces.inEach(view, (connection) => connection.rows<[string]>(FIND_EDGE_KEYS, wanted));
-    return new Set(rows.map(([key]) => key));
   }
 
   findNeighbours(view: View, nodeIds: readonly string[], labels: readonly string[], perNode: number): Neighbour[] {

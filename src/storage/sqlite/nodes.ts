@@ -1,7 +1,7 @@
 import type { Form } from '../../domain/forms.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
 import type { NodeType, Scope, Tier } from '../../domain/vocabulary.js';
-import type { NodeFilter, NodePlace, StoredNode } from '../port.js';
+import type { NodeFilter, NodePlace, NodeWear, StoredNode } from '../port.js';
 import type { AccessCounts } from './access.js';
 import type { Connection } from './connection.js';
 import type { Spaces } from './spaces.js';
@@ -20,27 +20,39 @@ export const GET_NODES = `
 const FITS = `n.form <> 'reference' AND (@form IS NULL OR n.form = @form) AND (@kind IS NULL OR n.kind = @kind)`;
 const IN_PLACE = 'n.confidence >= @min AND (n.confidence, n.seq) < (@confidence, @seq)';
 const IN_ORDER = 'ORDER BY n.confidence DESC, n.seq DESC LIMIT @limit';
-const WITH_ACCESS = 'LEFT JOIN node_access a ON a.node_seq = n.seq';
+
+/** Who is on a page is found out first, and read then: long contents of others would be read and sorted for nothing. */
+const PLACE_COLUMNS = 'n.seq, n.confidence';
 
 /** Of one tier and type at a time: only then is the index in the order of the list. */
 export const LIST_NODES = `
-  SELECT ${NODE_COLUMNS} FROM nodes n ${WITH_ACCESS}
+  SELECT ${PLACE_COLUMNS} FROM nodes n
   WHERE n.tier = @tier AND n.type = @type AND ${IN_PLACE} AND ${FITS} ${IN_ORDER}`;
 
 const IN_LISTS = `n.tier IN (SELECT value FROM json_each(@tiers)) AND n.type IN (SELECT value FROM json_each(@types))
   AND ${IN_PLACE} AND ${FITS}`;
 
 export const LIST_BY_TAG = `
-  SELECT ${NODE_COLUMNS} FROM node_tags g CROSS JOIN nodes n ON n.seq = g.node_seq ${WITH_ACCESS}
+  SELECT ${PLACE_COLUMNS} FROM node_tags g CROSS JOIN nodes n ON n.seq = g.node_seq
   WHERE g.tag = @tag AND (@session IS NULL OR n.session_id = @session) AND (@task IS NULL OR n.task_id = @task)
   AND ${IN_LISTS} ${IN_ORDER}`;
 
 export const LIST_BY_SESSION = `
-  SELECT ${NODE_COLUMNS} FROM nodes n ${WITH_ACCESS}
+  SELECT ${PLACE_COLUMNS} FROM nodes n
   WHERE n.session_id = @session AND (@task IS NULL OR n.task_id = @task) AND ${IN_LISTS} ${IN_ORDER}`;
 
 export const LIST_BY_TASK = `
-  SELECT ${NODE_COLUMNS} FROM nodes n ${WITH_ACCESS} WHERE n.task_id = @task AND ${IN_LISTS} ${IN_ORDER}`;
+  SELECT ${PLACE_COLUMNS} FROM nodes n WHERE n.task_id = @task AND ${IN_LISTS} ${IN_ORDER}`;
+
+const OF_SEQS = `FROM json_each(?) AS listed CROSS JOIN nodes n ON n.seq = listed.value
+  LEFT JOIN node_access a ON a.node_seq = n.seq`;
+
+export const NODES_BY_SEQ = `SELECT ${NODE_COLUMNS} ${OF_SEQS}`;
+
+/** What wears off, without what it says. */
+export const WEAR_BY_SEQ = `
+  SELECT n.seq, n.id, n.form, n.repo_id, n.scope, n.confidence, n.tier, n.revision, n.created_at, a.access_count,
+  a.last_accessed_at, a.decayed_at ${OF_SEQS}`;
 
 const BEFORE_ALL: NodePlace = { confidence: 2, seq: 0 };
 
@@ -60,23 +72,40 @@ export class Nodes {
   }
 
   listNodes(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number): StoredNode[] {
-    const rows = this.spaces.peek<NodeRow[]>(space, (connection) => listRows(connection, filter, after, limit), []);
-    return rows.map((row) => this.#toNode(row));
+    return this.#list<NodeRow>(space, NODES_BY_SEQ, filter, after, limit).map((row) => this.#toNode(row));
+  }
+
+  listWear(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number): NodeWear[] {
+    return this.#list<WearRow>(space, WEAR_BY_SEQ, filter, after, limit).map((row) => this.#toWear(row));
+  }
+
+  #list<Row extends { seq: number }>(
+    space: SpaceName,
+    statement: string,
+    filter: NodeFilter,
+    after: NodePlace | null,
+    limit: number,
+  ): Row[] {
+    return this.spaces.peek<Row[]>(
+      space,
+      (connection) => {
+        const seqs = listSeqs(connection, filter, after, limit);
+        const rows = connection.all<Row>(statement, JSON.stringify(seqs));
+        const bySeq = new Map(rows.map((row) => [row.seq, row]));
+        return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
+      },
+      [],
+    );
   }
 
   #toNode(row: NodeRow): StoredNode {
-    const waiting = this.access.waiting(row.scope === 'global' ? GLOBAL_SPACE : row.repo_id, row.id);
     return {
-      id: row.id,
-      seq: row.seq,
-      form: row.form,
+      ...this.#toWear(row),
       kind: row.kind,
       type: row.type,
       repoId: row.repo_id,
       scope: row.scope,
       content: row.content,
-      confidence: row.confidence,
-      tier: row.tier,
       archivedFrom: row.archived_from,
       archivedAtMs: row.archived_at,
       archiveReason: row.archive_reason,
@@ -85,9 +114,20 @@ export class Nodes {
       provenance: row.provenance,
       metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as Record<string, unknown>),
       tags: (JSON.parse(row.tags) as string[]).sort(),
-      revision: row.revision,
       createdAtMs: row.created_at,
       updatedAtMs: row.updated_at,
+    };
+  }
+
+  #toWear(row: WearRow): NodeWear {
+    const waiting = this.access.waiting(row.scope === 'global' ? GLOBAL_SPACE : row.repo_id, row.id);
+    return {
+      id: row.id,
+      seq: row.seq,
+      form: row.form,
+      tier: row.tier,
+      confidence: row.confidence,
+      revision: row.revision,
       accessCount: (row.access_count ?? 0) + (waiting?.count ?? 0),
       lastAccessedAtMs: Math.max(waiting?.atMs ?? 0, row.last_accessed_at ?? row.created_at),
       decayedAtMs: row.decayed_at,
@@ -98,11 +138,13 @@ export class Nodes {
 /** Of these tiers everybody sees everything; what belongs to a session is in the others. */
 const SHARED_TIERS: readonly Tier[] = ['longterm', 'archive'];
 
-function listRows(connection: Connection, filter: NodeFilter, after: NodePlace | null, limit: number): NodeRow[] {
+type PlaceRow = readonly [seq: number, confidence: number | null];
+
+function listSeqs(connection: Connection, filter: NodeFilter, after: NodePlace | null, limit: number): number[] {
   const { types, tiers, form, kind, minConfidence, tag, sessionId, withShared, taskId } = filter;
   const shared = { form, kind, min: minConfidence, ...(after ?? BEFORE_ALL), limit };
-  const chosen = (statement: string, among: readonly Tier[], session: string | null): NodeRow[] =>
-    connection.all<NodeRow>(statement, {
+  const chosen = (statement: string, among: readonly Tier[], session: string | null): PlaceRow[] =>
+    connection.rows<PlaceRow>(statement, {
       ...shared,
       tiers: JSON.stringify(among),
       types: JSON.stringify(types),
@@ -110,31 +152,42 @@ function listRows(connection: Connection, filter: NodeFilter, after: NodePlace |
       session,
       task: taskId,
     });
-  const walked = (among: readonly Tier[]): NodeRow[] =>
-    among.flatMap((tier) => types.flatMap((type) => connection.all<NodeRow>(LIST_NODES, { ...shared, tier, type })));
+  const walked = (among: readonly Tier[]): PlaceRow[] =>
+    among.flatMap((tier) => types.flatMap((type) => connection.rows<PlaceRow>(LIST_NODES, { ...shared, tier, type })));
   const sharedTiers = withShared ? tiers.filter((tier) => SHARED_TIERS.includes(tier)) : [];
   const ownTiers = tiers.filter((tier) => !sharedTiers.includes(tier));
-  const listed = (among: readonly Tier[], session: string | null): NodeRow[] => {
+  const listed = (among: readonly Tier[], session: string | null): PlaceRow[] => {
     if (tag !== null) return chosen(LIST_BY_TAG, among, session);
     if (session !== null) return chosen(LIST_BY_SESSION, among, session);
     return taskId === null ? walked(among) : chosen(LIST_BY_TASK, among, null);
   };
   const rows =
     sessionId === null ? listed(tiers, null) : [...listed(ownTiers, sessionId), ...listed(sharedTiers, null)];
-  return rows.sort((a, b) => (b.confidence ?? 0) - (a.confidence ?? 0) || b.seq - a.seq).slice(0, limit);
+  return rows
+    .sort(([a, sureA], [b, sureB]) => (sureB ?? 0) - (sureA ?? 0) || b - a)
+    .slice(0, limit)
+    .map(([seq]) => seq);
 }
 
-interface NodeRow {
+interface WearRow {
   seq: number;
   id: string;
   form: Form;
-  kind: string | null;
-  type: NodeType;
   repo_id: string;
   scope: Scope;
-  content: string;
   confidence: number | null;
   tier: Tier;
+  revision: number;
+  created_at: number;
+  access_count: number | null;
+  last_accessed_at: number | null;
+  decayed_at: number | null;
+}
+
+interface NodeRow extends WearRow {
+  kind: string | null;
+  type: NodeType;
+  content: string;
   archived_from: Tier | null;
   archived_at: number | null;
   archive_reason: string | null;
@@ -142,11 +195,6 @@ interface NodeRow {
   task_id: string | null;
   provenance: string | null;
   metadata: string | null;
-  revision: number;
-  created_at: number;
   updated_at: number;
-  access_count: number | null;
-  last_accessed_at: number | null;
-  decayed_at: number | null;
   tags: string;
 }

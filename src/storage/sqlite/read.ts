@@ -180,9 +180,7 @@ export class Reader {
     return this.spaces.peek(
       space,
       (connection) =>
-        connection.all<NodeCount>(
-          'SELECT form, kind, tier, nodes FROM node_counts WHERE nodes > 0 ORDER BY form, kind, tier',
-        ),
+        connection.all<NodeCount>('SELECT form, kind, tier, nodes FROM node_counts ORDER BY form, kind, tier'),
       [],
     );
   }

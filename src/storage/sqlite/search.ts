@@ -8,7 +8,8 @@ import type { Spaces } from './spaces.js';
 import { VISIBLE, visibility } from './visibility.js';
 
 export const CORPUS = `
-  SELECT sum(nodes) AS documents, sum(terms) AS terms, ifnull(sum(nodes) FILTER (WHERE tier = 'archive'), 0) AS archived
+  SELECT ifnull(sum(nodes), 0) AS documents, ifnull(sum(terms), 0) AS terms,
+    ifnull(sum(nodes) FILTER (WHERE tier = 'archive'), 0) AS archived
   FROM node_counts`;
 
 export const TERM_FREQUENCY = 'SELECT doc FROM node_search_terms WHERE term = ?';
@@ -101,7 +102,7 @@ function bestVisible(connection: Connection, view: View, terms: ChosenTerms, poo
   }
 }
 
-function bestMatches(
+export function bestMatches(
   connection: Connection,
   { any, also }: ChosenTerms,
   limit: number,
@@ -116,44 +117,60 @@ function bestMatches(
   return { seqs: [...new Set([...best, ...both])], isAll: false };
 }
 
-/** With their weight, higher for better. */
-export const SCORED_MATCHES = `
-  SELECT rowid, -bm25(node_search) FROM node_search WHERE node_search MATCH ? ORDER BY bm25(node_search), rowid LIMIT ?`;
+/** A piece of the vocabulary, in the order of the alphabet. */
+export const TERMS_FROM = 'SELECT term FROM node_search_terms WHERE term >= ? AND term <= ? LIMIT ?';
 
-export const FITTING_NODES = `
-  SELECT n.seq, n.id FROM json_each(@seqs) AS matched CROSS JOIN nodes n ON n.seq = matched.value
+const LAST_CHARACTER = '\u{10ffff}';
+
+export const findTerms = (spaces: Spaces, view: View, beginnings: readonly string[], max: number): string[] => [
+  ...new Set(
+    spaces
+      .inEach(view, (connection) =>
+        beginnings.flatMap((beginning) =>
+          connection.rows<[string]>(TERMS_FROM, beginning, `${beginning}${LAST_CHARACTER}`, max),
+        ),
+      )
+      .map(([term]) => term),
+  ),
+];
+
+/** How many matches of one search are weighed; of more, the newest. */
+const MATCHES_WEIGHED = 20_000;
+
+/**
+ * The best of those that fit, in one pass: what does not fit is dropped as it comes, so that a filter that nothing fits costs no
+ * more than one that everything does.
+ */
+export const BEST_FITTING = `
+  SELECT n.seq FROM (
+    SELECT rowid AS seq, bm25(node_search) AS weight FROM node_search WHERE node_search MATCH @match
+    ORDER BY rowid DESC LIMIT ${MATCHES_WEIGHED}) AS s
+  CROSS JOIN nodes n ON n.seq = s.seq
   WHERE ${VISIBLE} AND (@type IS NULL OR n.type = @type) AND (@tier IS NULL OR n.tier = @tier)
-  AND (@form IS NULL OR n.form = @form) AND (@kind IS NULL OR n.kind = @kind) AND ifnull(n.confidence, 0) >= @min`;
+  AND (@form IS NULL OR n.form = @form) AND (@kind IS NULL OR n.kind = @kind) AND ifnull(n.confidence, 0) >= @min
+  AND (@sessionId IS NULL OR n.session_id = @sessionId OR n.tier NOT IN ('task', 'session'))
+  ORDER BY s.weight, s.seq LIMIT @limit`;
+
+/** Read apart: long texts would have to be sorted along. */
+export const TERMS_OF_NODES = `
+  SELECT n.id, n.search_terms, n.terms FROM json_each(?) AS matched CROSS JOIN nodes n ON n.seq = matched.value`;
 
 export function searchNodes(
   spaces: Spaces,
   view: View,
   match: TermMatch,
-  filter: SearchFilter,
-  limit: number,
+  { minConfidence: min, ...filter }: SearchFilter,
+  poolSize: number,
 ): NodeMatch[] {
   const expression = expressionOf(match);
   if (expression === '') return [];
-  return spaces
-    .inEach(view, (connection) => bestFitting(connection, view, expression, filter, limit))
-    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
-    .slice(0, limit);
-}
-
-function bestFitting(
-  connection: Connection,
-  view: View,
-  expression: string,
-  { minConfidence: min, ...filter }: SearchFilter,
-  limit: number,
-): NodeMatch[] {
-  for (let looked = 2 * limit; ; looked *= POOL_GROWTH) {
-    const scores = new Map(connection.rows<[number, number]>(SCORED_MATCHES, expression, looked));
-    const parameters = { ...visibility(view), ...filter, min, seqs: JSON.stringify([...scores.keys()]) };
-    const fitting = connection.rows<[number, string]>(FITTING_NODES, parameters);
-    if (fitting.length < limit && scores.size === looked) continue;
-    return fitting.map(([seq, id]) => ({ id, score: scores.get(seq) as number }));
-  }
+  const parameters = { ...visibility(view), ...filter, min, match: expression, limit: poolSize };
+  return spaces.inEach(view, (connection) => {
+    const seqs = connection.rows<[number]>(BEST_FITTING, parameters).map(([seq]) => seq);
+    return connection
+      .rows<[string, string, number]>(TERMS_OF_NODES, JSON.stringify(seqs))
+      .map(([id, terms, length]) => ({ id, terms, length }));
+  });
 }
 
 function expressionOf(match: TermMatch): string {
@@ -166,8 +183,7 @@ function expressionOf(match: TermMatch): string {
     case 'phrase':
       return match.terms.length === 0 ? '' : quoted(match.terms.join(' '));
     case 'prefix': {
-      const beginnings = match.beginnings.map((beginning) => `${quoted(beginning)} *`);
-      return beginnings.length === 0 ? '' : [...terms, `(${beginnings.join(' OR ')})`].join(' AND ');
+      return match.lastTerms.length === 0 ? '' : [...terms, `(${matchAny(match.lastTerms)})`].join(' AND ');
     }
   }
 }

@@ -1,12 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Plan } from '../../domain/changes.js';
+import type { Label } from '../../domain/links.js';
 import type { ChosenTerms } from '../../domain/ranking.js';
 import { GLOBAL_SPACE, type SpaceName, type View } from '../../domain/spaces.js';
 import {
   type EdgeFilter,
   type EdgePlace,
   type EdgeWays,
+  type EpisodeFilter,
+  type EpisodeOrder,
+  type EpisodePlace,
   type EvolutionFilter,
+  type NarrativeFilter,
+  type NarrativeOrder,
+  type NarrativePlace,
   type NodeCount,
   type NodeFilter,
   type NodePlace,
@@ -18,17 +25,20 @@ import {
   type TermMatch,
 } from '../port.js';
 import { AccessCounts } from './access.js';
+import { Agents } from './agents.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
 import { Edges } from './edges.js';
+import { Episodes } from './episodes.js';
 import { Evolution } from './evolution.js';
 import { isBeyondReading } from './failures.js';
 import { StoreFiles } from './files.js';
 import { Graph } from './graph.js';
 import { GroupCommit } from './group-commit.js';
 import { StoreLock } from './lock.js';
+import { Narratives } from './narratives.js';
 import { Nodes } from './nodes.js';
 import { Reader } from './read.js';
-import { countTerms, searchNodes, searchTerms } from './search.js';
+import { countTerms, findTerms, searchNodes, searchTerms } from './search.js';
 import { Spaces } from './spaces.js';
 
 export interface SqliteOptions {
@@ -48,6 +58,9 @@ export class SqliteStore implements Store {
   readonly #nodes: Nodes;
   readonly #edges: Edges;
   readonly #evolution: Evolution;
+  readonly #agents: Agents;
+  readonly #episodes: Episodes;
+  readonly #narratives: Narratives;
   readonly #graph: Graph;
   readonly #commits: GroupCommit;
 
@@ -69,6 +82,9 @@ export class SqliteStore implements Store {
     this.#nodes = new Nodes(this.#spaces, this.#access);
     this.#edges = new Edges(this.#spaces);
     this.#evolution = new Evolution(this.#spaces);
+    this.#agents = new Agents(this.#spaces, this.#access);
+    this.#episodes = new Episodes(this.#spaces, this.#access);
+    this.#narratives = new Narratives(this.#spaces);
     this.#graph = new Graph(this.#spaces);
     this.#commits = new GroupCommit(this.#spaces);
   }
@@ -105,8 +121,8 @@ export class SqliteStore implements Store {
     return this.#graph.findNeighbours(view, nodeIds, labels, perNode);
   }
 
-  async findEdgeKeys(view: View, keys: readonly string[]) {
-    return this.#graph.findEdgeKeys(view, keys);
+  async findEdgesByKey(view: View, keys: readonly string[]) {
+    return this.#edges.findEdgesByKey(view, keys);
   }
 
   async findReplacements(view: View, factIds: readonly string[], max: number) {
@@ -145,6 +161,10 @@ export class SqliteStore implements Store {
     return this.#nodes.listNodes(space, filter, after, limit);
   }
 
+  async listWear(space: SpaceName, filter: NodeFilter, after: NodePlace | null, limit: number) {
+    return this.#nodes.listWear(space, filter, after, limit);
+  }
+
   async getEdge(view: View, id: string) {
     return this.#edges.getEdge(view, id);
   }
@@ -165,13 +185,74 @@ export class SqliteStore implements Store {
     return this.#evolution.readConfidence(view, nodeId, limit);
   }
 
-  async searchNodes(view: View, match: TermMatch, filter: SearchFilter, limit: number) {
-    return searchNodes(this.#spaces, view, match, filter, limit);
+  async findTerms(view: View, beginnings: readonly string[], max: number) {
+    return findTerms(this.#spaces, view, beginnings, max);
+  }
+
+  async searchNodes(view: View, match: TermMatch, filter: SearchFilter, poolSize: number) {
+    return searchNodes(this.#spaces, view, match, filter, poolSize);
   }
 
   noteAccess(space: SpaceName, nodeIds: readonly string[], atMs: number): void {
     this.#spaces.refuseClosed();
     this.#access.note(space, nodeIds, atMs);
+  }
+
+  noteQuery(space: SpaceName, sessionId: string): void {
+    this.#spaces.refuseClosed();
+    this.#access.noteQuery(space, sessionId);
+  }
+
+  async getAgent(space: SpaceName, id: string) {
+    return this.#agents.getAgent(space, id);
+  }
+
+  async findLatestMain(space: SpaceName) {
+    return this.#agents.findLatestMain(space);
+  }
+
+  async getSession(space: SpaceName, id: string) {
+    return this.#agents.getSession(space, id);
+  }
+
+  async findOpenSession(space: SpaceName, agentId: string) {
+    return this.#agents.findOpenSession(space, agentId);
+  }
+
+  async getEpisodes(space: SpaceName, ids: readonly string[], includeArchived: boolean) {
+    return this.#episodes.getEpisodes(space, ids, includeArchived);
+  }
+
+  async listEpisodes(
+    space: SpaceName,
+    filter: EpisodeFilter,
+    order: EpisodeOrder,
+    after: EpisodePlace | null,
+    limit: number,
+  ) {
+    return this.#episodes.listEpisodes(space, filter, order, after, limit);
+  }
+
+  async searchEpisodes(space: SpaceName, terms: ChosenTerms, filter: EpisodeFilter, poolSize: number) {
+    return this.#episodes.searchEpisodes(space, terms, filter, poolSize);
+  }
+
+  async getNarratives(space: SpaceName, ids: readonly string[], includeArchived: boolean) {
+    return this.#narratives.getNarratives(space, ids, includeArchived);
+  }
+
+  async listNarratives(
+    space: SpaceName,
+    filter: NarrativeFilter,
+    order: NarrativeOrder,
+    after: NarrativePlace | null,
+    limit: number,
+  ) {
+    return this.#narratives.listNarratives(space, filter, order, after, limit);
+  }
+
+  async findMembers(space: SpaceName, label: Label, ownerIds: readonly string[]) {
+    return this.#narratives.findMembers(space, label, ownerIds);
   }
 
   async findReply(repoId: string, key: string, sinceMs: number) {

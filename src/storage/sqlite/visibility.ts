@@ -3,18 +3,26 @@ import type { View } from '../../domain/spaces.js';
 
 /** Whether a node is archived, seen from `@asOf`: its beginning and its last move into or out of the archive up to then are in the log. */
 export const ARCHIVED = `(CASE WHEN @asOf IS NULL THEN n.tier = 'archive' ELSE (
-    SELECT l.to_tier = 'archive' FROM evolution_nodes h JOIN evolution_log l ON l.seq = h.log_seq
+    SELECT l.to_tier = 'archive' FROM evolution_nodes h CROSS JOIN evolution_log l ON l.seq = h.log_seq
     WHERE h.node_seq = n.seq AND l.at <= @asOf AND l.operation IN ('create', 'archive', 'restore')
-    ORDER BY l.seq DESC LIMIT 1) IS TRUE END)`;
+    ORDER BY h.log_seq DESC LIMIT 1) IS TRUE END)`;
+
+/**
+ * Whether a node says what it said at `@asOf`. What it said before is kept nowhere, so one whose text was changed since
+ * has nothing to show; a move or another confidence takes nothing from its text. A memory's never changes.
+ */
+const SAID_THEN = `(n.form = 'memory' OR n.updated_at <= @asOf OR NOT EXISTS (
+    SELECT 1 FROM evolution_nodes h JOIN evolution_log l ON l.seq = h.log_seq
+    WHERE h.node_seq = n.seq AND l.at > @asOf AND l.operation = 'update' AND l.reasoning LIKE 'changed content%'))`;
 
 /**
  * The one predicate through which every read of nodes goes. Bound by name, so that no statement can forget a part of it:
- * `@kinds` is a JSON list of kinds of memory or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too.
+ * `@kinds` is a JSON list of kinds of memory and wisdom or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too.
  */
 export const VISIBLE = `
   n.form <> '${REFERENCE_FORM}'
-  AND (@kinds IS NULL OR (n.form = 'memory' AND n.kind IN (SELECT value FROM json_each(@kinds))))
-  AND (@asOf IS NULL OR n.created_at <= @asOf)
+  AND (@kinds IS NULL OR (n.form IN ('memory', 'wisdom') AND n.kind IN (SELECT value FROM json_each(@kinds))))
+  AND (@asOf IS NULL OR (n.created_at <= @asOf AND ${SAID_THEN}))
   AND (@archived = 1 OR NOT ${ARCHIVED})`;
 
 export interface VisibilityParameters {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isIdOf } from '../../../src/domain/forms.js';
 import { EDGE_TYPES, ROLES } from '../../../src/domain/vocabulary.js';
 import {
@@ -302,4 +302,18 @@ describe('SPEC-02.25 the same edge again', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...times(9, () => 200), 201]);
     expect(new Set(idsOf(answers.map((answer) => answer.body))).size).toBe(1);
   });
+});
+
+test('SPEC-02.25 an edge that is there is found by what it says, without looking through the edges of its nodes', async () => {
+  const [a, b] = (await graph.nodes('a', 'b')) as [NodeReport, NodeReport];
+  const edge = await graph.link(a, b, { label: 'said once' });
+  const looks = [vi.spyOn(service.store, 'listEdges'), vi.spyOn(service.store, 'findEdgesAround')];
+  const again = await graph
+    .postEdge({ label: 'said once', members: members(['object', b], ['subject', a]) })
+    .expect(200);
+  expect(again.body).toEqual(edge);
+  for (const look of looks) {
+    expect(look).not.toHaveBeenCalled();
+    look.mockRestore();
+  }
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Label, LINKS } from '../../../src/domain/links.js';
 import { EDGE_TYPES } from '../../../src/domain/vocabulary.js';
+import { EpisodeClient } from '../../support/episodes.js';
+import { NarrativeClient } from '../../support/narratives.js';
 import { expectRefused, GraphClient, members, type NodeReport, REPO } from '../../support/nodes.js';
 import { change, remember } from '../../support/requests.js';
 import { select } from '../../support/rows.js';
@@ -106,10 +108,35 @@ describe('SPEC-02.25 a link that says related_to', () => {
   });
 });
 
-describe('SPEC-02.25 the links that the memory contract keeps', () => {
+describe('SPEC-02.25 the links that a contract keeps', () => {
   let rounds = 0;
-  /** An attempt at a problem, and a fact that was replaced. */
+  /** One edge of each such label. */
   async function keptEdges(): Promise<Record<string, string>> {
+    return { ...(await memoryEdges()), ...(await narrativeEdges()) };
+  }
+
+  /** An episode that another one blocks and that replaced a third, a chapter of them and a wisdom of that. */
+  async function narrativeEdges(): Promise<Record<string, string>> {
+    const [episodes, narratives] = [new EpisodeClient(service, REPO), new NarrativeClient(service, REPO)];
+    const { agent } = await episodes.register();
+    const made = await episodes.storeGoals(agent.id, 'Blocked', 'Blocks', 'Replaced');
+    const [blocked, blocks, replaced] = made.map(({ id }) => id) as [string, string, string];
+    await episodes.link(blocked, 'blocked_by', blocks);
+    await episodes.link(blocked, 'supersedes', replaced);
+    const chapter = await narratives.chapter(made);
+    const wisdom = await narratives.wisdom({ chapter_ids: [chapter.id], min_chapters: 1 });
+    const idOf = async (label: string, node: string): Promise<string> =>
+      (await graph.allEdges({ node, label }))[0]?.id as string;
+    return {
+      blocks: await idOf('blocks', blocked),
+      supersedes: await idOf('supersedes', blocked),
+      narrates: await idOf('narrates', chapter.id),
+      distills: await idOf('distills', wisdom.id),
+    };
+  }
+
+  /** An attempt at a problem, and a fact that was replaced. */
+  async function memoryEdges(): Promise<Record<string, string>> {
     const tag = `kept ${++rounds}`;
     const problemId = await remember(service, { text: `Problem ${tag}`, kind: 'problem' });
     const links = { problem_id: problemId };
@@ -123,8 +150,8 @@ describe('SPEC-02.25 the links that the memory contract keeps', () => {
     return { attempts: attempt?.id as string, fact_update: update?.id as string };
   }
 
-  test('are attempts and fact_update', () => {
-    expect([...KEPT].sort()).toEqual(['attempts', 'fact_update']);
+  test('are those that a contract promises something about', () => {
+    expect([...KEPT].sort()).toEqual(['attempts', 'blocks', 'distills', 'fact_update', 'narrates', 'supersedes']);
   });
 
   test.each(KEPT)('%s are shown like any edge', async (label) => {

@@ -48,7 +48,6 @@ test.each([
   ['the same text', 'Redis is up', 'Redis is up'],
   ['another case', 'Redis is up', 'REDIS is Up'],
   ['white space around it', 'Redis is up', '\n  Redis is up\t '],
-  ['nothing and white space', '', '  '],
 ])('two nodes that say the same are merged: %s', async (_, one, other) => {
   const [first, second] = [await noted(one, { confidence: 0.4 }), await noted(other, { confidence: 0.6 })];
   const evolved = await evolution.consolidate(TASK);
@@ -60,6 +59,10 @@ test.each([
   ['white space inside', 'Redis is up', {}, 'Redis  is up', {}],
   ['another type', 'Redis is up', { type: 'fact' }, 'Redis is up', { type: 'entity' }],
   ['another text', 'Redis is up', {}, 'Redis is down', {}],
+  ['another subtype', 'Redis is up', { subtype: 'finding' }, 'Redis is up', {}],
+  ['other metadata', 'Retry', { metadata: { success: true } }, 'Retry', { metadata: { success: false } }],
+  ['no text', '', { subtype: 'person' }, '', { subtype: 'person' }],
+  ['nothing but white space', '', {}, '  ', {}],
 ])('two nodes that differ are both kept: %s', async (_, one, oneFields, other, otherFields) => {
   await noted(one, oneFields);
   await noted(other, otherFields);
@@ -85,6 +88,25 @@ test('of many that say the same the surest is kept as it is, and the others are 
       { from_tier: 'task', to_tier: 'archive', reasoning: `merged into ${surest.id}` },
     ]);
   }
+});
+
+test('two nodes that differ only in the order of their metadata and in where it places them are merged', async () => {
+  const metadata = { outcome: { code: 1, by: 'x' }, success: true };
+  await noted('Retry', { metadata: { ...metadata, task_id: TASK } });
+  await noted('Retry', { metadata: { success: true, outcome: { by: 'x', code: 1 }, session_id: SESSION } });
+  expect((await evolution.consolidate(TASK)).merged).toHaveLength(1);
+});
+
+test('who is kept has the tags of all that were merged into it, and that is logged', async () => {
+  const kept = await noted('Redis is up', { confidence: 0.9, tags: ['cache', 'net'] });
+  await noted('redis is up', { tags: ['db', 'net'] });
+  const alone = await noted('The pool holds ten', { tags: ['pool'] });
+  await evolution.consolidate(TASK);
+  expect(await evolution.seen(kept.id)).toMatchObject({ tier: 'session', tags: ['cache', 'db', 'net'] });
+  expect(await evolution.log({ node: kept.id, operation: 'update' })).toMatchObject([
+    { reasoning: 'took over the tags of what was merged into it' },
+  ]);
+  expect(await evolution.log({ node: alone.id, operation: 'update' })).toEqual([]);
 });
 
 test('a node that was merged can be restored, and says what it said', async () => {
@@ -195,18 +217,26 @@ test('a task that is consolidated a second time changes not one row more', async
     promoted_node_ids: [],
     merged: [],
     strengthened: [],
+    relinked: [],
+    summaries: [],
     summary_node_ids: [],
   });
   expect(await evolution.everything()).toEqual(before);
 });
 
 test('a dry run says what a run then does, and changes not one row', async () => {
-  await busyTask();
+  const { redis, twin, pool, cart, edge } = await busyTask();
   const before = await evolution.everything();
-  const { applied, summary_node_ids: _, ...said } = await evolution.consolidate(TASK, { dry_run: true });
+  const { applied, summaries, summary_node_ids, ...said } = await evolution.consolidate(TASK, { dry_run: true });
   expect(applied).toBe(false);
+  expect(said.merged).toEqual([{ node_id: redis.id, into_node_id: twin.id }]);
+  expect(said.relinked).toEqual([{ edge_id: edge.id, node_ids: [twin.id, pool.id] }]);
+  expect(summaries).toEqual([{ node_id: null, source_node_ids: [twin.id, pool.id, cart.id] }]);
+  expect(summary_node_ids).toEqual([]);
   expect(await evolution.everything()).toEqual(before);
-  expect(await evolution.consolidate(TASK)).toMatchObject(said);
+  const done = await evolution.consolidate(TASK);
+  expect(done).toMatchObject(said);
+  expect(done.summaries).toEqual([{ ...summaries[0], node_id: done.summary_node_ids[0] }]);
 });
 
 test('two runs at once do together what one run does', async () => {

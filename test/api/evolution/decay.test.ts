@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Connection } from '../../../src/storage/sqlite/connection.js';
 import { DAY_MS, EvolutionClient } from '../../support/evolution.js';
 import { expectRefused, type GraphClient, type NodeReport, sendAtOnce } from '../../support/nodes.js';
 import { concept, idOf } from '../../support/plans.js';
@@ -98,11 +99,15 @@ test('a node that decay archived is never removed, and a restore brings it back'
   expect(await graph.allNodes()).toMatchObject([{ id, tier: 'longterm' }]);
 });
 
-test('the days in the archive do not count: who was restored today is not archived again today', async () => {
+test.each([
+  ['restored', (id: string) => graph.restoreNode(id)],
+  ['moved by a patch', (id: string) => graph.patchNode(id, { tier: 'longterm' })],
+  ['moved and changed by a patch', (id: string) => graph.patchNode(id, { tier: 'longterm', subtype: 'x' })],
+])('the days in the archive do not count: who was %s today is not archived again today', async (_, bringBack) => {
   const { id } = await kept({ confidence: 0.9 });
   await graph.deleteNode(id).expect(200);
   pass(100);
-  await graph.restoreNode(id).expect(200);
+  await bringBack(id).expect(200);
   expect(await evolution.decay()).toMatchObject({ examined: 1, decayed: 0, archived: 0 });
   expect(await evolution.seen(id)).toMatchObject({ tier: 'longterm', confidence: 0.9 });
 });
@@ -216,7 +221,7 @@ test('of more nodes than a page holds each decays exactly once', async () => {
     }),
   );
   await service.store.apply({ space: repoId, changes: nodes });
-  const archived = nodes.filter(({ concept: { confidence } }) => (confidence as number) * 0.95 < 0.3).length;
+  const archived = nodes.filter(({ node: { confidence } }) => (confidence as number) * 0.95 < 0.3).length;
   pass(1);
   const dry = await evolution.decay({ dry_run: true });
   expect(dry).toMatchObject({ examined: count, decayed: count - archived, archived });
@@ -225,7 +230,7 @@ test('of more nodes than a page holds each decays exactly once', async () => {
   expect(new Set(decayed.nodes.map(({ node_id }) => node_id)).size).toBe(1_000);
   const left = await graph.allNodes({ include_archived: true, limit: 500 });
   expect(left).toHaveLength(count);
-  const before = new Map(nodes.map(({ concept: { id, confidence } }) => [id, confidence as number]));
+  const before = new Map(nodes.map(({ node: { id, confidence } }) => [id, confidence as number]));
   for (const { id, confidence, tier } of left) {
     expect(confidence).toBeCloseTo((before.get(id) as number) * 0.95, 12);
     expect(tier).toBe((confidence as number) < 0.3 ? 'archive' : 'longterm');
@@ -281,4 +286,14 @@ test.each([
   pass(10);
   const { fields: named } = await expectRefused(service, evolution.postDecay(fields), 400, evolution.repoId);
   expect(named).toEqual([field]);
+});
+
+test('SPEC-02.16 a run over all nodes does not read what they say', async () => {
+  for (const content of ['one', 'two']) await graph.node({ content, tier: 'longterm', confidence: 0.9 });
+  service.clock.advance(3 * DAY_MS);
+  const spy = vi.spyOn(Connection.prototype, 'statement');
+  const { examined, decayed } = await evolution.decay();
+  const reading = spy.mock.calls.filter(([sql]) => /^\s*SELECT[\s\S]*\bcontent\b/.test(sql));
+  spy.mockRestore();
+  expect([examined, decayed, reading]).toEqual([2, 2, []]);
 });

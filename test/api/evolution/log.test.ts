@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, EvolutionClient } from '../../support/evolution.js';
-import { expectRefused, type GraphClient, UNKNOWN_ID } from '../../support/nodes.js';
+import { expectRefused, type GraphClient, members, UNKNOWN_ID } from '../../support/nodes.js';
 import { concept, idOf } from '../../support/plans.js';
 import { remember } from '../../support/requests.js';
 import { type Service, startService } from '../../support/service.js';
@@ -199,6 +199,52 @@ test('a seldom operation is found behind thousands of others', async () => {
   expect(new Set(all).size).toBe(5_101);
 });
 
+test('what is older than since is not looked through to the beginning of the log', async () => {
+  const { repoId } = evolution;
+  const nodes = Array.from({ length: 5_100 }, (_, index) => concept(idOf(7_000_000 + index), { repoId }));
+  await service.store.apply({ space: repoId, changes: nodes });
+  service.clock.advance(DAY_MS);
+  const { id, created_at: since } = await graph.node();
+  const { body } = await evolution.getLog({ since }).expect(200);
+  expect(body.entries).toMatchObject([{ operation: 'create', node_ids: [id] }]);
+  expect(body.next_cursor).toBeNull();
+  expect(await evolution.log({ since: since + 1 })).toEqual([]);
+});
+
+test.each([1, 2, 3, 500])(
+  'of a global node, pages of %d tell what all know of it and what this repo did with it',
+  async (limit) => {
+    const id = await remember(service, { text: `Known to all ${limit}`, scope: 'global' }, evolution.repoId);
+    const other = new EvolutionClient(service, `${evolution.repoId}-other`);
+    for (const [client, label] of [
+      [evolution, 'explains'],
+      [other, 'uses'],
+      [evolution, 'extends'],
+    ] as const) {
+      service.clock.advance(1_000);
+      const node = await client.graph.node();
+      await client.graph.edge(members(['subject', node], ['object', id]), { label });
+      service.clock.advance(1_000);
+      await client.graph.patchNode(id, { tier: label === 'uses' ? 'session' : 'longterm' });
+    }
+    const entries = await evolution.log({ node: id, limit });
+    expect(entries.map(({ operation }) => operation)).toEqual([
+      'tier_transition',
+      'link:extends',
+      'tier_transition',
+      'link:explains',
+      'create',
+    ]);
+    expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).sort((a, b) => b - a));
+    expect((await other.log({ node: id, limit })).map(({ operation }) => operation)).toEqual([
+      'tier_transition',
+      'tier_transition',
+      'link:uses',
+      'create',
+    ]);
+  },
+);
+
 test('the log tells at most 100 changes at once unless told otherwise', async () => {
   const { repoId } = evolution;
   const nodes = Array.from({ length: 101 }, (_, index) => concept(idOf(3_000_000 + index), { repoId }));
@@ -213,10 +259,12 @@ test.each([
   ['an empty one', ''],
   ['a number', cursorOf(3)],
   ['an empty list', cursorOf([])],
-  ['a text in a list', cursorOf(['3'])],
-  ['a broken number', cursorOf([1.5])],
-  ['too large a number', cursorOf([1e300])],
-  ['null', cursorOf([null])],
+  ['a text in a list', cursorOf(['3', 0])],
+  ['a broken number', cursorOf([1.5, 0])],
+  ['too large a number', cursorOf([1e300, 0])],
+  ['a negative number', cursorOf([3, -1])],
+  ['one number alone', cursorOf([3])],
+  ['null', cursorOf([null, 0])],
   ['the cursor of a list of nodes', cursorOf([0.5, 3])],
 ])('a cursor that is %s is refused', async (_, cursor) => {
   await graph.node();

@@ -13,7 +13,15 @@ import { tables } from '../../support/rows.js';
 import { type Service, startService } from '../../support/service.js';
 
 const SESSION = 's-1';
-const NOTHING = { applied: true, promoted_node_ids: [], merged: [], strengthened: [], summary_node_ids: [] };
+const NOTHING = {
+  applied: true,
+  promoted_node_ids: [],
+  merged: [],
+  strengthened: [],
+  relinked: [],
+  summaries: [],
+  summary_node_ids: [],
+};
 
 let service: Service;
 let evolution: EvolutionClient;
@@ -162,11 +170,14 @@ test('each run leaves the bar where it is: who was looked at too seldom stays be
 test('a dry run says what a run then does, and changes not one row', async () => {
   await chain();
   const before = await evolution.everything();
-  const { applied, summary_node_ids: _, ...said } = await evolution.promoteSession(SESSION, { dry_run: true });
+  const { applied, summaries, ...said } = await evolution.promoteSession(SESSION, { dry_run: true });
   expect(applied).toBe(false);
   expect(said.promoted_node_ids).toHaveLength(4);
+  expect(summaries).toEqual([{ node_id: null, source_node_ids: expect.any(Array) }]);
   expect(await evolution.everything()).toEqual(before);
-  expect(await evolution.promoteSession(SESSION)).toMatchObject(said);
+  const done = await evolution.promoteSession(SESSION);
+  expect(done).toMatchObject({ ...said, summary_node_ids: [expect.any(String)] });
+  expect(done.summaries).toEqual([{ ...summaries[0], node_id: done.summary_node_ids[0] }]);
 });
 
 test('two runs at once do together what one run does', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EDGE_TYPES } from '../../../src/domain/vocabulary.js';
-import { type EdgeReport, GraphClient, members, type NodeReport, sendAtOnce } from '../../support/nodes.js';
+import { type EdgeReport, GraphClient, members, type NodeReport, REPO, sendAtOnce } from '../../support/nodes.js';
+import { concept, idOf, link } from '../../support/plans.js';
 import { remember } from '../../support/requests.js';
 import { type Service, startService } from '../../support/service.js';
 import { times } from '../../support/together.js';
@@ -85,6 +86,16 @@ describe('SPEC-02.26 by the type of the edge', () => {
     }
     expect(await namesAround(a, { edge_type })).toEqual([edge_type]);
     expect(await namesAround(a)).toEqual([...EDGE_TYPES].sort());
+  });
+
+  test('several types may be said', async () => {
+    const [a, b, c, d] = await nodes('a', 'b', 'c', 'd');
+    await graph.link(a, b, { type: 'causation' });
+    await graph.link(a, c, { type: 'context' });
+    await graph.link(a, d, { type: 'composition' });
+    expect(await namesAround(a, { edge_type: ['causation', 'context'] })).toEqual(['b', 'c']);
+    const { body } = await graph.getPicture({ node: a.id, edge_type: ['context', 'composition'] }).expect(200);
+    expect(names(body.nodes.map((node: NodeReport) => ({ node }) as Related)).sort()).toEqual(['a', 'c', 'd']);
   });
 
   test('every step has to be over that type', async () => {
@@ -218,6 +229,33 @@ describe('SPEC-02.26 no more are shown than asked for:', () => {
     }
     expect(await relatedTo(hub)).toHaveLength(100);
     expect(await relatedTo(hub, { limit: 500 })).toHaveLength(others.length);
+  });
+
+  test('and whether that is all is said', async () => {
+    const [a, b, c, d] = await nodes('a', 'b', 'c', 'd');
+    for (const other of [b, c]) await graph.link(a, other);
+    await graph.link(c, d);
+    const complete = async (query: Query) => (await graph.getRelated(a.id, query).expect(200)).body.complete;
+    expect([await complete({}), await complete({ limit: 2 }), await complete({ limit: 1 })]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([await complete({ hops: 2, limit: 2 }), await complete({ hops: 2, limit: 3 })]).toEqual([false, true]);
+  });
+
+  test('of a hub the strongest, however old, and it is said that there are more', async () => {
+    const hubId = idOf(4_000_000);
+    const ids = Array.from({ length: 1_200 }, (_, index) => idOf(4_000_001 + index));
+    const fields = { repoId: REPO, tier: 'longterm' as const };
+    await service.store.apply({ space: REPO, changes: [hubId, ...ids].map((id) => concept(id, fields)) });
+    const edges = ids.map((id, index) =>
+      link('supports', [hubId, id], { repoId: REPO, weight: index === 0 ? 100 : index === 1 ? 50 : 1 }),
+    );
+    await service.store.apply({ space: REPO, changes: edges });
+    const { body } = await graph.getRelated(hubId, { limit: 500 }).expect(200);
+    expect(body.related.slice(0, 2).map(({ node }: Related) => node.id)).toEqual(ids.slice(0, 2));
+    expect([body.related.length, body.complete]).toEqual([500, false]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { GraphClient } from '../../support/nodes.js';
 import {
   allItems,
   change,
@@ -171,4 +172,30 @@ test.each([
 ])('an as_of that is %s is refused', async (_wrong, as_of, status) => {
   const answer = await service.http.post('/memory/read').send(readBody('anything', { as_of })).expect(status);
   expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual(['as_of']);
+});
+
+test('a node shows no text that it did not have then', async () => {
+  const graph = new GraphClient(service, repoId);
+  const { id } = await graph.node({ content: 'Avocet runs on port 80', tier: 'longterm' });
+  const before = tick();
+  await graph.patchNode(id, { confidence: 0.9, content: 'Avocet runs on port 8080' }).expect(200);
+  const after = tick();
+  await graph.patchNode(id, { confidence: 0.7, tags: ['content'], metadata: { content: 'port' } }).expect(200);
+  tick();
+  expect(await found('avocet', before)).toEqual([]);
+  expect(await found('8080', before)).toEqual([]);
+  expect(allItems(await ask('avocet', after))).toMatchObject([{ memory_id: id, text: 'Avocet runs on port 8080' }]);
+  expect(await found('avocet')).toEqual([id]);
+});
+
+test('a node is seen from before its moves, its decay and all changes but those of its text', async () => {
+  const graph = new GraphClient(service, repoId);
+  const { id } = await graph.node({ content: 'Avocet runs on port 80', tier: 'longterm' });
+  const before = tick();
+  await graph.patchNode(id, { tier: 'session' }).expect(200);
+  await graph.patchNode(id, { subtype: 'content', provenance: 'changed content' }).expect(200);
+  await graph.patchNode(id, { tier: 'longterm' }).expect(200);
+  service.clock.advance(2 * 24 * HOUR_MS);
+  await service.http.post('/evolution/decay').query({ repo_id: repoId }).send({}).expect(200);
+  expect(await found('avocet', before)).toEqual([id]);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { concept, idOf, link } from '../../support/plans.js';
 import { change, memoryBody, remember } from '../../support/requests.js';
 import { type Service, startService } from '../../support/service.js';
 
@@ -216,4 +217,24 @@ test('a memory with more links than are shown says so', async () => {
   const { links, links_complete } = await showLinks();
   expect(links).toHaveLength(200);
   expect(links_complete).toBe(false);
+});
+
+test('an edge of the callers’ own words is shown beside hundreds of newer known ones, and whether that is all is said', async () => {
+  const repoId = 'detail/words';
+  const hubId = await remember(service, { text: 'Everything leans on this' }, repoId);
+  let number = 6_000_000;
+  const draw = async (count: number, fields: object): Promise<void> => {
+    const ids = Array.from({ length: count }, () => idOf(++number));
+    const edges = ids.map((id) => link('supports', [id, hubId], { repoId, ...fields }));
+    await service.store.apply({ space: repoId, changes: [...ids.map((id) => concept(id, { repoId })), ...edges] });
+  };
+  const shown = async () => {
+    const { links, links_complete } = await detail(hubId, repoId);
+    return [links.filter(({ label }: LinkReport) => label === 'owns').length, links.length, links_complete];
+  };
+  await draw(1, { label: 'owns' });
+  for (const label of ['supports', 'contradicts']) await draw(120, { label });
+  expect(await shown()).toEqual([1, 241, true]);
+  await draw(200, { label: 'owns' });
+  expect(await shown()).toEqual([200, 440, false]);
 });

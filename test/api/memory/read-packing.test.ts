@@ -61,7 +61,13 @@ test('without a limit at most twenty memories are packed', async () => {
 
 /** The dense lane will find neighbours that no edge leads to; until then only the packing itself can be asked for this. */
 test('one match and four implicit neighbours at limit four give the best three neighbours', () => {
-  const candidate = (id: string, section: Section, score: number) => ({ id, section, score, companionId: null });
+  const candidate = (id: string, section: Section, score: number) => ({
+    id,
+    section,
+    score,
+    companionId: null,
+    opens: false,
+  });
   const candidates = [
     candidate('match', 'direct', 0.9),
     candidate('fourth', 'implicit_related', 0.1),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isIdOf } from '../../../src/domain/forms.js';
 import { NODE_TYPES, TIERS } from '../../../src/domain/vocabulary.js';
-import { expectRefused, GraphClient, REPO } from '../../support/nodes.js';
+import { expectRefused, GraphClient, REPO, sendAtOnce } from '../../support/nodes.js';
 import { select } from '../../support/rows.js';
 import { type Service, startService } from '../../support/service.js';
 
@@ -226,4 +226,18 @@ test.each([
 test('SPEC-02.20 the same content twice is two nodes', async () => {
   const [first, second] = await graph.nodes('Said twice', 'Said twice');
   expect(first?.id).not.toBe(second?.id);
+});
+
+test('SPEC-02.20 a node that is made while its repo is dropped is made, before or after', async () => {
+  const repoId = 'acme/short-lived';
+  const shortLived = new GraphClient(service, repoId);
+  for (let round = 0; round < 20; round++) {
+    await shortLived.node();
+    const answers = await sendAtOnce(service, () => [
+      shortLived.postNode({ content: 'before' }),
+      service.http.delete(`/repos/${encodeURIComponent(repoId)}`).query({ confirm: repoId }),
+      shortLived.postNode({ content: 'after' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 201]);
+  }
 });

@@ -53,6 +53,20 @@ describe('SPEC-02.22 a patch changes the one field it names, and the time and re
   });
 });
 
+test('SPEC-02.22 metadata that names a session or a task moves the node there, as on creation', async () => {
+  const { id } = await graph.node({ content: 'Moves', metadata: { session_id: 'A', task_id: 'one' } });
+  expect(await patched(id, { metadata: { session_id: 'B' } })).toMatchObject({ session_id: 'B', task_id: 'one' });
+  expect(await patched(id, { metadata: { task_id: 'two' } })).toMatchObject({ session_id: 'B', task_id: 'two' });
+  expect(await patched(id, { metadata: { session_id: 5 } })).toMatchObject({ session_id: 'B', task_id: 'two' });
+  expect((await graph.listed({ session: 'B', tier: 'task' })).map((node) => node.id)).toEqual([id]);
+});
+
+test('SPEC-02.22 metadata that names a session too long to keep is refused', async () => {
+  const { id } = await graph.node();
+  const request = graph.patchNode(id, { metadata: { session_id: 's'.repeat(201) } });
+  expect(await expectRefused(service, request, 422)).toEqual({ code: 'semantic_error', fields: ['session_id'] });
+});
+
 test('SPEC-02.22 several fields change together', async () => {
   const before = await graph.node(FILLED);
   const fields = { content: 'New', confidence: 1, tags: ['x'], metadata: { y: 1 }, subtype: 'z', provenance: 'p' };

@@ -101,6 +101,27 @@ test('SPEC-02.25 an edge that comes to say the same as another does not stay bes
   expect(await graph.allEdges({ node: a.id })).toHaveLength(1);
 });
 
+test('SPEC-02.19 the members that are left are told in the log that an edge of theirs is gone', async () => {
+  const [a, b, c] = await three();
+  await graph.link(a, b, { label: 'explains' });
+  await graph.edge(members(['participant', b], ['participant', c]), { label: 'related_to' });
+  await graph.edge(members(['participant', a], ['participant', b], ['participant', c]), { label: 'related_to' });
+  await purge(a.id).expect(200);
+  const log = async (id: string) =>
+    (await service.http.get('/evolution').query({ repo_id: REPO, node: id }).expect(200)).body.entries.map(
+      ({ operation, node_ids }: { operation: string; node_ids: string[] }) => [operation, node_ids],
+    );
+  expect((await log(b.id)).slice(0, 2)).toEqual([
+    ['unlink:related_to', [b.id, c.id]],
+    ['unlink:explains', [a.id, b.id]],
+  ]);
+  expect((await log(c.id))[0]).toEqual(['unlink:related_to', [b.id, c.id]]);
+  expect((await log(a.id)).slice(0, 2)).toEqual([
+    ['purge', [a.id]],
+    ['unlink:explains', [a.id, b.id]],
+  ]);
+});
+
 test('SPEC-02.23 a removed node is not found by a question', async () => {
   const { id } = await graph.node({ content: 'The quokka hides the spare key' });
   expect(idsIn((await recall(service, 'quokka spare key')).direct)).toEqual([id]);

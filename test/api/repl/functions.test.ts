@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GraphClient, members, UNKNOWN_ID } from '../../support/nodes.js';
+import { concept, idOf, link } from '../../support/plans.js';
 import { failing, postSnippet, quoted, REPO, resultOf, run } from '../../support/repl.js';
 import { remember } from '../../support/requests.js';
 import { linksOf } from '../../support/rows.js';
@@ -163,6 +164,15 @@ describe('SPEC-02.30 SPEC-02.37 memory_get_context', () => {
 });
 
 describe('SPEC-02.31 SPEC-02.37 memory_relate', () => {
+  test('finds an edge that is there between two nodes with thousands of newer ones', async () => {
+    const [a, b, ...others] = Array.from({ length: 1_102 }, (_, index) => idOf(5_000_000 + index)) as [string, string];
+    const nodes = [a, b, ...others].map((id) => concept(id, { repoId: REPO }));
+    await service.store.apply({ space: REPO, changes: nodes });
+    const edges = (others as string[]).flatMap((id) => [link('supports', [a, id]), link('supports', [b, id])]);
+    await service.store.apply({ space: REPO, changes: [link('supports', [a, b], { id: idOf(5_900_000) }), ...edges] });
+    expect(await resultOf(service, `memory_relate("supports", ${quoted(a)}, ${quoted(b)})`)).toBe(idOf(5_900_000));
+  });
+
   test('relates two nodes of the snippet, which are then related', async () => {
     const { result } = await run(
       service,

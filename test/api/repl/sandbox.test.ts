@@ -96,6 +96,16 @@ describe('SPEC-02.32 each limit is named', () => {
     ['recursion', 'const deep = (n) => deep(n + 1) + 1; deep(0)', 'bytes of stack'],
     ['result', '"x".repeat(500001)', 'longer than 500000 characters'],
     ['arguments', 'memory_query("x".repeat(500001))', 'longer than 500000 characters'],
+    [
+      'arguments of all calls',
+      'const long = "x".repeat(99000); for (;;) memory_add_fact(long)',
+      'together are longer than 1000000 characters',
+    ],
+    [
+      'arguments of calls that are refused',
+      'const long = "x".repeat(490000); for (;;) { try { memory_query(long) } catch {} }',
+      'together are longer than 1000000 characters',
+    ],
     ['nesting', 'let deep = 1; for (let n = 0; n < 200; n++) deep = [deep]; deep', 'deeper than 100 levels'],
   ])('%s: %s', async (_, code, named) => {
     const detail = await failing(service, `memory_add_fact("before");\n${code}`, 'snippet_limit');

@@ -149,6 +149,48 @@ describe('SPEC-02.37 the answer', () => {
 });
 
 describe('SPEC-02.37 the request', () => {
+  test('of a session sees of the task and session tiers what belongs to it, and all of the others', async () => {
+    const repoId = 'sessions/apart';
+    const note = (tier: string, more: object = {}) =>
+      resultOf(service, `memory_add_fact("Godwit of ${tier}", 0.9, "${tier}")`, more, repoId);
+    for (const tier of ['task', 'session', 'longterm']) await note(tier, { session_id: 'A' });
+    const seen = '[memory_query("godwit"), memory_get_context()].map((nodes) => nodes.map(({ tier }) => tier).sort())';
+    const all = ['longterm', 'session', 'task'];
+    expect(await resultOf(service, seen, { session_id: 'A' }, repoId)).toEqual([all, all]);
+    expect(await resultOf(service, seen, {}, repoId)).toEqual([all, all]);
+    expect(await resultOf(service, seen, { session_id: 'B' }, repoId)).toEqual([['longterm'], ['longterm']]);
+    await note('session');
+    expect(await resultOf(service, 'memory_query("godwit", 1, "session")', { session_id: 'B' }, repoId)).toEqual([]);
+    expect(await note('session', { session_id: 'B' })).toEqual(expect.any(String));
+    const own = '[memory_query("godwit", 1, "session"), memory_get_context(1, "session")].map(({ length }) => length)';
+    expect(await resultOf(service, own, { session_id: 'B' }, repoId)).toEqual([1, 1]);
+  });
+
+  test('names the task that what is added belongs to, so that it can be consolidated', async () => {
+    const repoId = 'tasks/done';
+    const place = { session_id: 's-8', task_id: 't-8' };
+    const id = await resultOf(service, 'memory_add_fact("of a task")', place, repoId);
+    const { body } = await service.http
+      .post('/evolution/consolidate')
+      .query({ repo_id: repoId })
+      .send({ task_id: 't-8' })
+      .expect(200);
+    expect(body.promoted_node_ids).toEqual([id]);
+    expect(await resultOf(service, 'memory_get_context(5, "session").length', place, repoId)).toBe(1);
+  });
+
+  test('shows of the arguments of a call as much as is needed to know them by', async () => {
+    const { calls } = await run(
+      service,
+      'const long = "x".repeat(1000); memory_query(long); memory_query("short", 3); try { memory_query([long]) } catch {}',
+    );
+    expect(calls).toEqual([
+      { function: 'memory_query', arguments: [`${'x'.repeat(499)}…`] },
+      { function: 'memory_query', arguments: ['short', 3] },
+      { function: 'memory_query', arguments: [`["${'x'.repeat(497)}…`] },
+    ]);
+  });
+
   test('names the session that what is added belongs to', async () => {
     const id = await resultOf(service, 'memory_add_fact("of a session")', { session_id: 's-7' });
     expect((await graph.getNode(String(id)).expect(200)).body).toMatchObject({ session_id: 's-7' });
@@ -166,6 +208,7 @@ describe('SPEC-02.37 the request', () => {
     ['code that is no text', { code: 1 }, 'code'],
     ['code that is too long', { code: `1//${'x'.repeat(100_000)}` }, 'code'],
     ['an empty session', { code: '1', session_id: '' }, 'session_id'],
+    ['an empty task', { code: '1', task_id: '' }, 'task_id'],
     ['a dry_run that is no boolean', { code: '1', dry_run: 'yes' }, 'dry_run'],
     ['an unknown field', { code: '1', language: 'js' }, 'language'],
   ])('with %s is refused by the field', async (_, body, field) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { InsertEdge } from '../../../src/domain/changes.js';
-import type { Member } from '../../../src/domain/links.js';
+import { edgeKey, type Member } from '../../../src/domain/links.js';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
 import { EDGE_TYPES, ROLES, type Role } from '../../../src/domain/vocabulary.js';
 import type { EdgeFilter, EdgePlace, EdgeWays, StoredEdge } from '../../../src/storage/port.js';
@@ -92,6 +92,24 @@ export function edges(subject: Subject): void {
     await expectConflict(subject.apply(draw(31, [...members].reverse())), 'edge_exists');
     await subject.apply(draw(31, members, { type: 'context' }), draw(32, members, { label: 'other words' }));
     expect(await around([1])).toHaveLength(3);
+  });
+
+  test('edges are found by their keys, as they stand, in the spaces of the view', async () => {
+    const members = parts(['subject', 1], ['object', 2]);
+    await subject.applyGlobal(insertGlobal(idOf(5)), draw(35, parts(['subject', 5])));
+    await subject.apply(...concepts(1, 2), draw(30, members, { type: 'context', label: '|x' }));
+    const keys = [
+      edgeKey('|x', members, 'context'),
+      edgeKey('own words', parts(['subject', 5])),
+      edgeKey('|x', members),
+    ];
+    const found = await subject.store.findEdgesByKey(VIEW, keys);
+    expect([...found]).toEqual([
+      [keys[0], await get(30)],
+      [keys[1], await get(35)],
+    ]);
+    expect([...(await subject.store.findEdgesByKey(viewOf(OTHER_REPO), keys)).keys()]).toEqual([keys[1]]);
+    expect((await subject.store.findEdgesByKey(VIEW, [])).size).toBe(0);
   });
 
   describe('a patch', () => {
@@ -264,7 +282,46 @@ export function edges(subject: Subject): void {
       expect(await chosen({ label: 'a', types: ['causation'] })).toEqual([idOf(31)]);
     });
 
-    test('of a hub are the newest of those that were asked for', async () => {
+    test('of a hub are the strongest, however old they are, and it is said that there are more', async () => {
+      const weights = [9, 1, 5, 1];
+      await subject.apply(
+        ...concepts(1, 2),
+        ...weights.map((weight, index) => draw(20 + index, parts(['subject', 1]), { label: `${index}`, weight })),
+        draw(30, parts(['subject', 2])),
+      );
+      const find = (perNode: number) => subject.store.findEdgesAround(VIEW, [idOf(1)], { ...ANY_WAY, perNode });
+      expect(idsIn((await find(2)).found)).toEqual([20, 22].map(idOf));
+      expect(idsIn((await find(3)).found)).toEqual([20, 22, 23].map(idOf));
+      expect([(await find(3)).isComplete, (await find(4)).isComplete]).toEqual([false, true]);
+    });
+
+    test('are not all of them when one node has more, though the next of them is found from another', async () => {
+      await subject.apply(
+        ...concepts(1, 2),
+        draw(20, parts(['subject', 1]), { weight: 9 }),
+        draw(21, parts(['subject', 1], ['object', 2]), { weight: 5 }),
+        draw(22, parts(['object', 1])),
+      );
+      const found = await subject.store.findEdgesAround(VIEW, [idOf(1), idOf(2)], { ...ANY_WAY, perNode: 1 });
+      expect(found.isComplete).toBe(false);
+    });
+
+    test('can be asked for without some labels, and with certain other members alone', async () => {
+      await subject.apply(
+        ...concepts(1, 2, 3),
+        draw(30, parts(['subject', 1], ['object', 2]), { label: 'a' }),
+        draw(31, parts(['subject', 1], ['object', 3]), { label: 'b' }),
+        draw(32, parts(['subject', 1]), { label: 'c' }),
+      );
+      const chosen = async (ways: Partial<EdgeWays>) => idsIn(await around([1], ways)).sort();
+      expect(await chosen({ otherThan: ['a', 'c'] })).toEqual([idOf(31)]);
+      expect(await chosen({ otherThan: [] })).toHaveLength(3);
+      expect(await chosen({ withIds: [idOf(2), idOf(9)] })).toEqual([idOf(30)]);
+      expect(await chosen({ withIds: [idOf(2), idOf(3)], label: 'b' })).toEqual([idOf(31)]);
+      expect(await chosen({ withIds: [] })).toEqual([]);
+    });
+
+    test('of a hub, of the same weight, are the newest of those that were asked for', async () => {
       await subject.apply(
         ...concepts(1, 2),
         ...[20, 21, 22].map((number) => draw(number, parts(['subject', 1]), { label: `${number}`, type: 'context' })),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
-import type { Store } from '../../../src/storage/port.js';
+import type { EpisodeFilter, NarrativeFilter, Store } from '../../../src/storage/port.js';
 import { digestOf, globalPlanOf, idOf, insert, insertGlobal, keep, planOf, REPO } from '../../support/plans.js';
 import { FURNITURE } from './atomicity.js';
 import { ANYWHERE, EVERYTHING, imageOf, LABELS, MANY, type Subject } from './subject.js';
@@ -8,6 +8,28 @@ import { ANYWHERE, EVERYTHING, imageOf, LABELS, MANY, type Subject } from './sub
 const VIEW = viewOf(REPO);
 
 const EVER = { nodeId: null, operation: null, sinceMs: null, beforeMs: null };
+
+const ANY_EPISODE: EpisodeFilter = {
+  agentId: null,
+  sessionId: null,
+  taskType: null,
+  success: null,
+  failureCategory: null,
+  tags: [],
+  file: null,
+  sinceMs: null,
+  beforeMs: null,
+  includeArchived: true,
+};
+const ANY_CHAPTER: NarrativeFilter = {
+  form: 'chapter',
+  key: null,
+  kind: null,
+  tags: [],
+  sinceMs: null,
+  beforeMs: null,
+  includeArchived: true,
+};
 
 /** Every call there is but `close`; the type makes a new method add its row. */
 const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
@@ -19,16 +41,29 @@ const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Prom
   searchTerms: (store) => store.searchTerms(VIEW, { any: ['redi'], also: [] }, MANY),
   findEdges: (store) => store.findEdges(VIEW, [idOf(1)], LABELS, MANY),
   findNeighbours: (store) => store.findNeighbours(VIEW, [idOf(1)], LABELS, MANY),
-  findEdgeKeys: (store) => store.findEdgeKeys(VIEW, ['related_to|a|b']),
+  findEdgesByKey: (store) => store.findEdgesByKey(VIEW, ['related_to|a|b']),
   findReplacements: (store) => store.findReplacements(VIEW, [idOf(3)], MANY),
   findHistory: (store) => store.findHistory(VIEW, [idOf(3)], MANY),
   sumVotes: (store) => store.sumVotes(VIEW, [idOf(2)]),
   getNodes: (store) => store.getNodes(VIEW, [idOf(1)]),
   findVisible: (store) => store.findVisible(VIEW, [idOf(1)]),
   listNodes: (store) => store.listNodes(REPO, EVERYTHING, null, MANY),
+  listWear: (store) => store.listWear(REPO, EVERYTHING, null, MANY),
   listEvolution: (store) => store.listEvolution(REPO, EVER, null, MANY),
   readConfidence: (store) => store.readConfidence(VIEW, idOf(1), MANY),
+  findTerms: (store) => store.findTerms(VIEW, ['re'], MANY),
   searchNodes: (store) => store.searchNodes(VIEW, { match: 'any', terms: ['redi'] }, ANYWHERE, MANY),
+  noteQuery: async (store) => store.noteQuery(REPO, 'session'),
+  getAgent: (store) => store.getAgent(REPO, 'agent'),
+  findLatestMain: (store) => store.findLatestMain(REPO),
+  getSession: (store) => store.getSession(REPO, 'session'),
+  findOpenSession: (store) => store.findOpenSession(REPO, 'agent'),
+  getEpisodes: (store) => store.getEpisodes(REPO, [idOf(1)], true),
+  listEpisodes: (store) => store.listEpisodes(REPO, ANY_EPISODE, 'recent', null, MANY),
+  searchEpisodes: (store) => store.searchEpisodes(REPO, { any: ['redi'], also: [] }, ANY_EPISODE, MANY),
+  getNarratives: (store) => store.getNarratives(REPO, [idOf(1)], true),
+  listNarratives: (store) => store.listNarratives(REPO, ANY_CHAPTER, 'recent', null, MANY),
+  findMembers: (store) => store.findMembers(REPO, 'narrates', [idOf(1)]),
   noteAccess: async (store) => store.noteAccess(REPO, [idOf(1)], 0),
   getEdge: (store) => store.getEdge(VIEW, idOf(1)),
   listEdges: (store) => store.listEdges(REPO, { type: null, label: null, nodeId: null }, null, MANY),

@@ -32,7 +32,7 @@ export function nodes(subject: Subject): void {
     ).sort();
 
   test('a concept comes back as it was written', async () => {
-    const { concept: node } = concept(idOf(1), {
+    const { node } = concept(idOf(1), {
       kind: 'a subtype',
       type: 'decision',
       content: ` 'quoted' "text"; -- \\ %_ \n\t é 数据 🙂 `,
@@ -46,7 +46,7 @@ export function nodes(subject: Subject): void {
       createdAtMs: START_MS + 7,
       updatedAtMs: START_MS + 8,
     });
-    await subject.apply({ change: 'insert_concept', concept: node, terms: ['text'] });
+    await subject.apply({ change: 'insert_node', node, terms: ['text'] });
     expect(await get(idOf(1))).toEqual({
       ...node,
       tags: ['a', 'b'],
@@ -268,6 +268,25 @@ export function nodes(subject: Subject): void {
         after = { confidence: node.confidence ?? 0, seq: node.seq };
       }
       expect(seen).toEqual(expected);
+    });
+
+    test('may be had with nothing but what wears off', async () => {
+      await written();
+      subject.store.noteAccess(REPO, [idOf(1)], START_MS + 5);
+      const filter = { ...EVERYTHING, tiers: ['session', 'longterm'] as const };
+      const whole = await list(filter);
+      const wear = await subject.store.listWear(REPO, filter, null, MANY);
+      expect(wear.map(({ id }) => id)).toEqual(idsIn(whole));
+      for (const [index, { id, ...fields }] of wear.entries()) expect(whole[index]).toMatchObject({ id, ...fields });
+      expect(wear[0]).not.toHaveProperty('content');
+      const [, second] = await subject.store.listWear(REPO, filter, null, 2);
+      const rest = await subject.store.listWear(
+        REPO,
+        filter,
+        { confidence: second?.confidence ?? 0, seq: second?.seq ?? 0 },
+        1,
+      );
+      expect(idsIn(rest)).toEqual([whole[2]?.id]);
     });
 
     test('of a space that nobody wrote to is empty', async () => {

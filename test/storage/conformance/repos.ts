@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
 import {
   attach,
+  concept,
   digestOf,
   idOf,
   insert,
@@ -10,6 +11,7 @@ import {
   link,
   move,
   OTHER_REPO,
+  patch,
   REPO,
 } from '../../support/plans.js';
 import { imageOf, LABELS, MANY, type Subject, sortedRows } from './subject.js';
@@ -25,6 +27,22 @@ export function repos(subject: Subject): void {
     expect(await listed()).toEqual([]);
   });
 
+  test('concepts are counted together, however many words there are for their kinds, and nothing is counted as none', async () => {
+    await subject.apply(...[1, 2, 3].map((number) => concept(idOf(number), { kind: `kind ${number}` })));
+    const count = { form: 'concept', kind: '', tier: 'task', nodes: 3 };
+    expect(await subject.store.countNodes(REPO)).toEqual([count]);
+    await subject.apply(patch(idOf(1), { kind: 'new' }), move(idOf(2), { from: 'task', to: 'longterm' }));
+    expect(await subject.store.countNodes(REPO)).toEqual([
+      { ...count, tier: 'longterm', nodes: 1 },
+      { ...count, nodes: 2 },
+    ]);
+    await subject.apply(
+      ...[1, 2, 3].map((number) => ({ change: 'purge_node', nodeId: idOf(number), repoId: REPO, atMs: 0 }) as const),
+    );
+    expect(await subject.store.countNodes(REPO)).toEqual([]);
+    expect(await subject.store.countTerms(viewOf(REPO), [])).toMatchObject({ documents: 0, terms: 0 });
+  });
+
   test('no read founds a repo', async () => {
     const view = viewOf('acme/unknown', { includeArchived: true });
     await subject.store.getMemories(view, [idOf(1)]);
@@ -34,7 +52,7 @@ export function repos(subject: Subject): void {
     await subject.store.searchTerms(view, { any: ['x'], also: [] }, MANY);
     await subject.store.findEdges(view, [idOf(1)], LABELS, MANY);
     await subject.store.findNeighbours(view, [idOf(1)], LABELS, MANY);
-    await subject.store.findEdgeKeys(view, ['related_to|a|b']);
+    await subject.store.findEdgesByKey(view, ['related_to|a|b']);
     await subject.store.findReplacements(view, [idOf(1)], MANY);
     await subject.store.findHistory(view, [idOf(1)], MANY);
     await subject.store.sumVotes(view, [idOf(1)]);

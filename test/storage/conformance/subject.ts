@@ -62,7 +62,14 @@ export class Subject {
 
 export const LABELS = Object.keys(LINKS);
 export const ALL_IDS = Array.from({ length: 40 }, (_, number) => idOf(number));
-export const ANYWHERE: SearchFilter = { type: null, tier: null, form: null, kind: null, minConfidence: 0 };
+export const ANYWHERE: SearchFilter = {
+  type: null,
+  tier: null,
+  form: null,
+  kind: null,
+  minConfidence: 0,
+  sessionId: null,
+};
 /** The list of all nodes. */
 export const EVERYTHING: NodeFilter = {
   types: NODE_TYPES,

@@ -1,0 +1,125 @@
+import type { Change } from '../domain/changes.js';
+import { workTitle } from '../domain/grouping.js';
+import type { ChapterDetail, WisdomDetail } from '../domain/narratives.js';
+import { oldestFirst, toSketch } from '../domain/sketches.js';
+import { viewOf } from '../domain/spaces.js';
+import type { NarrativeFilter, NarrativePlace, StoredEpisode, StoredNarrative } from '../storage/port.js';
+import type { Context } from './context.js';
+import { membership, type Narration, narrateChapter, narrateWisdom, patchOf, toChapterSketches } from './narration.js';
+
+const OWNERS_MAX = 1_000;
+
+/**
+ * What has to change before an episode is removed for good: its words stand in chapters, and those in wisdom, and whoever has them
+ * removed means everywhere. What is left with nothing to tell goes along.
+ */
+export async function retellWithout(context: Context, repoId: string, episodeId: string): Promise<Change[]> {
+  const [episode] = await context.store.getEpisodes(repoId, [episodeId], true);
+  if (!episode) return [];
+  const changes: Change[] = [];
+  const retold = new Map<string, StoredNarrative | null>();
+  for (const chapter of await chaptersOf(context, repoId, episodeId)) {
+    const narration = await narrateWithout(context, repoId, chapter, episode);
+    retold.set(chapter.id, narration && { ...chapter, detail: narration.detail });
+    changes.push(...retell(context, 'narrates', chapter, narration));
+  }
+  return [...(await retellWisdom(context, repoId, episode, retold)), ...changes];
+}
+
+async function narrateWithout(
+  context: Context,
+  repoId: string,
+  chapter: StoredNarrative,
+  episode: StoredEpisode,
+): Promise<Narration | null> {
+  const memberIds = await membersOf(context, repoId, 'narrates', chapter.id);
+  const all = (await context.store.getEpisodes(repoId, memberIds, true)).map(toSketch).sort(oldestFirst);
+  const others = all.filter(({ id }) => id !== episode.id);
+  if (others.length === 0) return null;
+  const { key, title: before, text } = chapter.detail as ChapterDetail;
+  // A title that was taken from the episode goes with it; one that somebody gave stays.
+  const title = before === workTitle(all) ? workTitle(others) : before;
+  return narrateChapter(context, others, { key, title, given: text.given });
+}
+
+/** A wisdom keeps its words when a chapter goes or is told anew, so it is not enough to look at whom it was made of. */
+async function retellWisdom(
+  context: Context,
+  repoId: string,
+  { layers }: StoredEpisode,
+  retold: ReadonlyMap<string, StoredNarrative | null>,
+): Promise<Change[]> {
+  const words = new Set((layers.outcome.learnings ?? []).filter((text) => text.trim() !== ''));
+  const changes: Change[] = [];
+  for (const wisdom of await allWisdom(context, repoId)) {
+    const memberIds = await membersOf(context, repoId, 'distills', wisdom.id);
+    const { insights } = (wisdom.detail as WisdomDetail).text;
+    const says = insights.some(({ text }) => words.has(text));
+    if (!says && !memberIds.some((id) => retold.has(id))) continue;
+    const stored = await context.store.getNarratives(repoId, memberIds, true);
+    const chapters = stored.flatMap((chapter) => (retold.has(chapter.id) ? (retold.get(chapter.id) ?? []) : chapter));
+    const { key } = wisdom.detail;
+    const narration = chapters.length === 0 ? null : await narrateWisdom(context, toChapterSketches(chapters), { key });
+    changes.push(...retell(context, 'distills', wisdom, narration));
+  }
+  return changes;
+}
+
+const retell = (
+  context: Context,
+  label: 'narrates' | 'distills',
+  narrative: StoredNarrative,
+  narration: Narration | null,
+): Change[] =>
+  narration === null
+    ? [purge(context, narrative)]
+    : [
+        patchOf(context, narrative, narration, 'an episode was removed'),
+        membership(context, label, narrative.repoId, narrative.id, narration.memberIds),
+      ];
+
+const ALL_WISDOM: NarrativeFilter = {
+  form: 'wisdom',
+  key: null,
+  kind: null,
+  tags: [],
+  sinceMs: null,
+  beforeMs: null,
+  includeArchived: true,
+};
+
+async function allWisdom({ store }: Context, repoId: string): Promise<StoredNarrative[]> {
+  const all: StoredNarrative[] = [];
+  let after: NarrativePlace | null = null;
+  for (;;) {
+    const page: StoredNarrative[] = await store.listNarratives(repoId, ALL_WISDOM, 'recent', after, OWNERS_MAX);
+    const last = page.at(-1);
+    if (!last) return all;
+    all.push(...page);
+    after = { value: last.seq, seq: last.seq };
+  }
+}
+
+const purge = (context: Context, { id, repoId, revision }: StoredNarrative): Change => ({
+  change: 'purge_node',
+  nodeId: id,
+  repoId,
+  expectedRevision: revision,
+  atMs: context.now(),
+});
+
+async function chaptersOf({ store }: Context, repoId: string, episodeId: string): Promise<StoredNarrative[]> {
+  const view = viewOf(repoId, { includeArchived: true, includeGlobal: false });
+  const edges = await store.findEdges(view, [episodeId], ['narrates'], OWNERS_MAX);
+  const ids = edges.flatMap(({ members }) =>
+    members.filter(({ role }) => role === 'subject').map(({ nodeId }) => nodeId),
+  );
+  return store.getNarratives(repoId, ids, true);
+}
+
+const membersOf = async (
+  { store }: Context,
+  repoId: string,
+  label: 'narrates' | 'distills',
+  id: string,
+): Promise<readonly string[]> => (await store.findMembers(repoId, label, [id])).get(id) ?? [];

@@ -11,6 +11,8 @@ import { requestTrace, traceAnswer } from './plugins/trace.js';
 import { schemaController } from './plugins/validation.js';
 import { agentRoutes } from './routes/agents.js';
 import { chapterRoutes } from './routes/chapters.js';
+import { chunkTreeRoutes } from './routes/chunk-tree.js';
+import { chunkRoutes } from './routes/chunks.js';
 import { edgeRoutes } from './routes/edges.js';
 import { episodeRoutes } from './routes/episodes.js';
 import { evolutionRoutes } from './routes/evolution.js';
@@ -70,6 +72,8 @@ export async function buildApp(
   await app.register(graphRoutes(context));
   await app.register(evolutionRoutes(context));
   await app.register(replRoutes(context));
+  await app.register(chunkRoutes(context));
+  await app.register(chunkTreeRoutes(context));
   await app.register(agentRoutes(context));
   await app.register(episodeRoutes(context));
   await app.register(fileRoutes(context));

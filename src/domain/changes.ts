@@ -15,6 +15,7 @@ export type Change =
   | PatchEdge
   | RemoveEdge
   | SetMembers
+  | JoinConversation
   | InsertAgent
   | InsertSession
   | EndSession
@@ -130,6 +131,18 @@ export interface SetMembers {
   /** Of the edge, if it has to be drawn. */
   readonly edgeId: string;
   readonly origin: Origin;
+  readonly atMs: number;
+}
+
+/** Nodes become more of a conversation. Nobody else in it is looked at: the ten thousandth costs what the second does. */
+export interface JoinConversation {
+  readonly change: 'join_conversation';
+  readonly repoId: string;
+  readonly conversationId: string;
+  /** Each with when it was said: what is told later of an earlier moment still has its place there. */
+  readonly members: readonly { readonly nodeId: string; readonly saidAtMs: number }[];
+  /** Of the conversation's edge, if it has to be drawn. */
+  readonly edgeId: string;
   readonly atMs: number;
 }
 

@@ -1,3 +1,4 @@
+import type { ChunkType } from './chunk-types.js';
 import { type MEMORY_KINDS, type NodeType, TASK_TYPES, type TaskType, type Tier } from './vocabulary.js';
 
 /**
@@ -70,6 +71,20 @@ export const FORMS = {
     idExample: 'wisdom_8a3c5e1f-6d24-4b79-a2e8-0c9f7b5d3e46',
     mutableFields: [],
     keeper: '/wisdom',
+    defaultTier: 'longterm',
+  },
+  chunk: {
+    kinds: {
+      fact: 'fact',
+      preference: 'fact',
+      pattern: 'experience',
+      note: 'snippet',
+      decision: 'decision',
+    } satisfies Record<ChunkType, NodeType>,
+    idPattern: /^chunk-\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])-[0-9a-z]{4,32}$/,
+    idExample: 'chunk-2026-02-10-a1b2c3d4',
+    mutableFields: [],
+    keeper: '/chunks',
     defaultTier: 'longterm',
   },
 } as const satisfies Record<string, FormRow>;

@@ -7,9 +7,11 @@ export interface LinkRow {
   /** Strength of a new edge; it scales what an item reached over the edge inherits from its anchor. */
   readonly weight: number;
   /** The contract that alone makes and keeps such edges, because it promises something about them; null when anybody may. */
-  readonly keeper: 'memory' | 'episodes' | 'chapters' | 'wisdom' | null;
+  readonly keeper: 'memory' | 'episodes' | 'chapters' | 'wisdom' | 'chunks' | null;
   /** The part of which each player has one such edge, whoever else is in it. */
   readonly oneFor?: Role;
+  /** Whether the edge is the same whoever is in it: there is one for each thing that its key names. */
+  readonly oneForEach?: 'conversation';
 }
 
 export const LINKS = {
@@ -43,6 +45,14 @@ export const LINKS = {
     keeper: 'wisdom',
     oneFor: 'subject',
   },
+  follows: { type: 'relation', roles: ['subject', 'object'], weight: 1, keeper: null },
+  context_of: {
+    type: 'context',
+    roles: ['participant'],
+    weight: 1,
+    keeper: 'chunks',
+    oneForEach: 'conversation',
+  },
   summarizes: { type: 'composition', roles: ['subject', 'object'], weight: 1, keeper: null },
 } as const satisfies Record<string, LinkRow>;
 
@@ -50,6 +60,9 @@ export type Label = keyof typeof LINKS;
 
 /** The row of a label, if it is one of the known ones. */
 export const linkOf = (label: string): LinkRow | null => (Object.hasOwn(LINKS, label) ? LINKS[label as Label] : null);
+
+/** The key of the one edge that everything of a conversation takes part in; who does is no part of it. */
+export const conversationKey = (conversationId: string): string => `context_of|${JSON.stringify(conversationId)}`;
 
 export interface Member {
   readonly nodeId: string;

@@ -1,3 +1,4 @@
+import type { ChunkDetail } from './chunks.js';
 import type { EpisodeDetail, FileUse } from './episodes.js';
 import type { Form } from './forms.js';
 import type { ChapterDetail, WisdomDetail } from './narratives.js';
@@ -22,7 +23,7 @@ interface Node {
 }
 
 /** What the detail table of a form holds. */
-export type Detail = EpisodeDetail | ChapterDetail | WisdomDetail;
+export type Detail = EpisodeDetail | ChapterDetail | WisdomDetail | ChunkDetail;
 
 /** A node of a form that may change. */
 export interface GraphNode extends Omit<Node, 'kind'> {

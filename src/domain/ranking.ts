@@ -165,3 +165,31 @@ export const byScore = (a: { id: string; score: number }, b: { id: string; score
 const IMPORTANCE_STRENGTH = 0.5;
 
 export const importanceFactor = (importance: number): number => 1 + IMPORTANCE_STRENGTH * (importance - 0.5);
+
+/** What a chunk is ranked by: each share is from 0 to 1. */
+export interface ChunkMatch {
+  readonly lexical: number;
+  /** How much of the question its tags name. */
+  readonly tagShare: number;
+  readonly isPhrase: boolean;
+  readonly confidence: number;
+  readonly ageMs: number;
+}
+
+/** A tag was chosen for what the chunk is about; the question word for word is nearly as telling. */
+const CHUNK_WEIGHTS = { lexical: 1, tag: 1, phrase: 0.75 } as const;
+const DAY_MS = 86_400_000;
+/** What is so old or younger, and the factor of its score. */
+const RECENCY = [
+  { daysMax: 7, factor: 1.1 },
+  { daysMax: 30, factor: 1.04 },
+  { daysMax: 180, factor: 1 },
+  { daysMax: Number.POSITIVE_INFINITY, factor: 0.92 },
+] as const;
+
+export function chunkScore({ lexical, tagShare, isPhrase, confidence, ageMs }: ChunkMatch): number {
+  const { lexical: words, tag, phrase } = CHUNK_WEIGHTS;
+  const match = (words * lexical + tag * tagShare + (isPhrase ? phrase : 0)) / (words + tag + phrase);
+  const recency = RECENCY.find(({ daysMax }) => ageMs <= daysMax * DAY_MS)?.factor ?? 1;
+  return match * (0.85 + 0.3 * confidence) * recency;
+}

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { whyUnstorable } from '../domain/rules.js';
@@ -24,7 +25,8 @@ export const jsonBodies = fastifyPlugin(async (app: FastifyInstance) => {
 
   app.addHook('preValidation', (request, _reply, done) => {
     const errors: FieldError[] = [];
-    collectUnfit(request.body, [], errors);
+    // What is read as it comes is looked at as it comes.
+    if (!(request.body instanceof Readable)) collectUnfit(request.body, [], errors);
     done(errors.length > 0 ? new Problem('schema_error', 'the body holds what cannot be stored', errors) : undefined);
   });
 });

@@ -20,7 +20,7 @@ export const problemReplies = fastifyPlugin(async (app: FastifyInstance) => {
 });
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = toProblem(error);
+  const problem = toProblem(error, request.routeOptions?.bodyLimit);
   const { status } = PROBLEMS[problem.code];
   if (status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed');
   else request.log.debug({ code: problem.code, detail: problem.detail }, 'request refused');
@@ -81,10 +81,14 @@ const pathOf = (request: FastifyRequest): string => clip(request.url.split('?')[
 const countFields = (errors: readonly FieldError[]): string =>
   errors.length === 1 ? '1 field needs correction' : `${errors.length} fields need correction`;
 
+const MIB = 1024 * 1024;
+
 /** Fastify's own failures that a caller can cause. */
 const FASTIFY_PROBLEMS: Readonly<Record<string, [ProblemCode, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'the body is larger than 1 MiB'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'the Content-Type header does not say application/json'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'the Content-Type header names what this route does not read: send application/json, or application/x-tar to /chunks/import',
+  ],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_body', 'the body is empty'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_body', 'the body is not valid JSON'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_body', 'the body is not as long as its Content-Length says'],
@@ -92,7 +96,7 @@ const FASTIFY_PROBLEMS: Readonly<Record<string, [ProblemCode, string]>> = {
   FST_ERR_ASYNC_CONSTRAINT: ['malformed_request', 'the request cannot be routed'],
 };
 
-function toProblem(error: unknown): Problem {
+function toProblem(error: unknown, bodyBytesMax = 0): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof GateFailure) {
     return new Problem(codeOf(error), countFields(error.violations), error.violations);
@@ -127,6 +131,9 @@ function toProblem(error: unknown): Problem {
   if (validation) {
     const errors = fieldErrors(validation, validationContext ?? 'body');
     return new Problem('schema_error', countFields(errors), errors);
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new Problem('payload_too_large', `the body is larger than ${bodyBytesMax / MIB} MiB`);
   }
   const known = FASTIFY_PROBLEMS[code ?? ''];
   if (known) return new Problem(...known);

@@ -28,7 +28,7 @@ LOCI_HISTORY moves the history from ~/.loci_history; empty keeps none.
 export function readOptions(given: readonly string[], environment: NodeJS.ProcessEnv): Options {
   const { url, repo, help } = parse(given);
   return {
-    url: checkUrl(url ?? (environment.LOCI_URL || URL_DEFAULT)),
+    url: checkUrl(url ?? environment.LOCI_URL),
     repoId: repo ?? 'default',
     historyFile: (environment.LOCI_HISTORY ?? join(homedir(), '.loci_history')) || null,
     wantsHelp: help ?? false,
@@ -44,8 +44,9 @@ function parse(given: readonly string[]): { url?: string; repo?: string; help?: 
   }
 }
 
-/** Without the slash that may end it, so that paths can be put behind it. */
-function checkUrl(text: string): string {
+/** Without the slash that may end it, so that paths can be put behind it. The usual address where none is named. */
+export function checkUrl(given: string | undefined): string {
+  const text = given || URL_DEFAULT;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`${JSON.stringify(text)} is no address of a service; one looks like ${URL_DEFAULT}`);

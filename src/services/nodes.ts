@@ -218,6 +218,10 @@ export async function removeOfForm(
   return isDone ? { id, purged: permanent } : null;
 }
 
+/** Brings a node of one form back from the archive; false when there is none. */
+export const restoreOfForm = async (context: Context, form: Form, repoId: string, id: string): Promise<boolean> =>
+  isIdOf(form, id) && (await restoreNode(context, repoId, id)) !== null;
+
 export interface NodePage {
   readonly nodes: readonly StoredNode[];
   readonly next: NodePlace | null;

@@ -5,12 +5,16 @@ import type { Label, Member } from '../domain/links.js';
 import type { Memory } from '../domain/node.js';
 import type { ChosenTerms, Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
-import type { ConfidenceTrigger, EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
+import type { EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
+import type { ChunkReads } from './chunks.js';
 import type {
+  ConfidenceRecord,
   EpisodeCandidate,
   EpisodeFilter,
   EpisodeOrder,
   EpisodePlace,
+  EvolutionFilter,
+  EvolutionPage,
   NarrativeFilter,
   NarrativeOrder,
   NarrativePlace,
@@ -23,6 +27,7 @@ import type {
   StoreSummary,
 } from './records.js';
 
+export type * from './chunks.js';
 export type * from './records.js';
 
 /**
@@ -151,6 +156,8 @@ export interface Store {
   /** Who belongs to each of the nodes over its one edge of this label, in their order. */
   findMembers(space: SpaceName, label: Label, ownerIds: readonly string[]): Promise<Map<string, string[]>>;
 
+  readonly chunks: ChunkReads;
+
   /** The answer kept for an idempotency key of the repo, unless it is older than `sinceMs`. */
   findReply(repoId: string, key: string, sinceMs: number): Promise<StoredReply | null>;
 
@@ -239,43 +246,6 @@ export type SearchFilter = Pick<NodeFilter, 'form' | 'kind' | 'minConfidence'> &
 
 export interface NodeMatch extends Pick<TermCandidate, 'terms' | 'length'> {
   readonly id: string;
-}
-
-export interface EvolutionFilter {
-  readonly nodeId: string | null;
-  readonly operation: string | null;
-  readonly sinceMs: number | null;
-  readonly beforeMs: number | null;
-}
-
-export interface EvolutionEntry {
-  readonly seq: number;
-  readonly atMs: number;
-  readonly operation: string;
-  readonly nodeIds: readonly string[];
-  readonly fromTier: Tier | null;
-  readonly toTier: Tier | null;
-  readonly reasoning: string | null;
-}
-
-export interface EvolutionPage {
-  readonly entries: readonly EvolutionEntry[];
-  /** The line before which to go on; null at the beginning of the log. */
-  readonly next: number | null;
-}
-
-export interface ConfidenceUpdate {
-  readonly oldConfidence: number;
-  readonly newConfidence: number;
-  readonly trigger: ConfidenceTrigger;
-  readonly atMs: number;
-}
-
-export interface ConfidenceRecord {
-  readonly updates: readonly ConfidenceUpdate[];
-  /** How sure the node was before the first change; null when there was none. */
-  readonly initial: number | null;
-  readonly byTrigger: Partial<Readonly<Record<ConfidenceTrigger, number>>>;
 }
 
 /** Where in a list of nodes somebody stands. */
@@ -379,6 +349,7 @@ export class ApplyConflict extends Error {
   constructor(
     readonly reason:
       | 'duplicate'
+      | 'id_taken'
       | 'edge_exists'
       | 'edge_missing'
       | 'circle'

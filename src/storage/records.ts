@@ -1,9 +1,9 @@
 import type { Agent, Session } from '../domain/agents.js';
 import type { FileUse, Layers } from '../domain/episodes.js';
 import type { ChapterDetail, WisdomDetail } from '../domain/narratives.js';
-import type { FailureCategory, TaskType, Tier } from '../domain/vocabulary.js';
+import type { ConfidenceTrigger, FailureCategory, TaskType, Tier } from '../domain/vocabulary.js';
 
-/** What a store holds of agents at work and of itself, and how it is asked for it. */
+/** What a store holds of agents at work, of how nodes came to be what they are, and of itself, and how it is asked for it. */
 
 export interface StoredAgent extends Agent {
   readonly lastActiveAtMs: number;
@@ -127,4 +127,41 @@ export interface StoreSummary {
   readonly location: string;
   readonly repos: number;
   readonly openSpaces: number;
+}
+
+export interface EvolutionFilter {
+  readonly nodeId: string | null;
+  readonly operation: string | null;
+  readonly sinceMs: number | null;
+  readonly beforeMs: number | null;
+}
+
+export interface EvolutionEntry {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly operation: string;
+  readonly nodeIds: readonly string[];
+  readonly fromTier: Tier | null;
+  readonly toTier: Tier | null;
+  readonly reasoning: string | null;
+}
+
+export interface EvolutionPage {
+  readonly entries: readonly EvolutionEntry[];
+  /** The line before which to go on; null at the beginning of the log. */
+  readonly next: number | null;
+}
+
+export interface ConfidenceUpdate {
+  readonly oldConfidence: number;
+  readonly newConfidence: number;
+  readonly trigger: ConfidenceTrigger;
+  readonly atMs: number;
+}
+
+export interface ConfidenceRecord {
+  readonly updates: readonly ConfidenceUpdate[];
+  /** How sure the node was before the first change; null when there was none. */
+  readonly initial: number | null;
+  readonly byTrigger: Partial<Readonly<Record<ConfidenceTrigger, number>>>;
 }

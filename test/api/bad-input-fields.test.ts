@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Service } from '../support/service.js';
+import { CHUNK_LINK_PATH } from './bad-input-chunks.js';
 import { LINK_AND_SESSION_PATHS } from './bad-input-episodes.js';
 import { type Path, pathsIn, typeOf, valueAt, withValue } from './bad-input-paths.js';
 import { digestOf, expectRefusal } from './bad-input-replies.js';
@@ -98,7 +99,11 @@ describe.each(FIELDS)('$name: $field', ({ route, method, body, path, field, mayB
 });
 
 /** The routes that make something new. */
-const MAKES = ['/memory/write', '/nodes', '/edges', '/agents', '/episodes', '/chapters', ...LINK_AND_SESSION_PATHS];
+const MAKES = [
+  ...['/memory/write', '/nodes', '/edges', '/agents', '/episodes', '/chapters', '/chunks', '/chunks/remember'],
+  ...LINK_AND_SESSION_PATHS,
+  CHUNK_LINK_PATH,
+];
 
 test('the bodies that are made wrong here are right as they stand', async () => {
   const fresh = await startSeeded();
@@ -133,10 +138,10 @@ test('the bodies that are made wrong here name every field that the contracts de
   const inDocument = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(
     ([path, operations]) =>
       Object.values(operations).flatMap(({ requestBody }) =>
-        requestBody ? described(requestBody.content['application/json'].schema, path) : [],
+        described(requestBody?.content['application/json']?.schema ?? {}, path),
       ),
   );
-  type Content = { content: { 'application/json': { schema: Schema } } };
+  type Content = { content: { 'application/json'?: { schema: Schema } } };
   const withoutIndexes = (path: Path): Path => path.filter((key) => !/^\d+$/.test(key));
   const templateOf = (route: string): string =>
     route
@@ -146,7 +151,8 @@ test('the bodies that are made wrong here name every field that the contracts de
       .replace(/\/agent_[^/]+/, '/{agent_id}')
       .replace(/\/session_[^/]+/, '/{session_id}')
       .replace(/\/mem_[^/]+/, '/{memory_id}')
-      .replace(/\/chapter_[^/]+/, '/{chapter_id}');
+      .replace(/\/chapter_[^/]+/, '/{chapter_id}')
+      .replace(/\/chunk-[^/]+/, '/{chunk_id}');
   const sent = FIELDS.map(({ route, path }) => [templateOf(route), ...withoutIndexes(path)].join(' '));
   expect(inDocument.filter((field) => !sent.includes(field))).toEqual([]);
 });

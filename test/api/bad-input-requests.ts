@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { memoryBody, readBody, remember, updateBody, writeBody } from '../support/requests.js';
 import { type Service, startService } from '../support/service.js';
+import { CHUNK_BODIES, CHUNK_PATHS, seedChunks } from './bad-input-chunks.js';
 import { EPISODE_BODIES, EPISODE_PATHS, seedEpisodes } from './bad-input-episodes.js';
 
 /** Requests that are right, to be made wrong: a body for every contract, a path for every operation. */
@@ -43,6 +44,7 @@ export async function startSeeded(): Promise<Service> {
     .expect(201);
   expect([concept.body.id, edge.body.id]).toEqual([CONCEPT_ID, EDGE_ID]);
   await seedEpisodes(service);
+  await seedChunks(service);
   return service;
 }
 
@@ -153,6 +155,7 @@ export const FULL_BODIES: readonly FullBody[] = [
     body: { code: 'memory_query("redis")', session_id: 's1', task_id: 't1', dry_run: true },
   },
   ...EPISODE_BODIES,
+  ...CHUNK_BODIES,
   {
     path: '/memory/read',
     name: 'read',
@@ -220,6 +223,8 @@ export interface Operation {
   /** With its parameters filled in, so that the request would be answered well. */
   readonly path: string;
   readonly hasBody: boolean;
+  /** Whether its body is an archive and no JSON. */
+  readonly takesArchive: boolean;
 }
 
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -233,6 +238,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   '/graph': `/graph?node=${CONCEPT_ID}&repo_id=acme%2Fshop`,
   '/graph/path': `/graph/path?from=${CONCEPT_ID}&to=${FACT_ID}&repo_id=acme%2Fshop`,
   ...EPISODE_PATHS,
+  ...CHUNK_PATHS,
   '/repos/{repo_id}': '/repos/acme%2Fshop?confirm=acme%2Fshop',
   '/problems/{code}': '/problems/not_found',
 };
@@ -240,13 +246,16 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 /** Every operation of the committed description, which another test holds against the service. */
 export function describedOperations(): Operation[] {
   const text = readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { requestBody?: object }>> };
+  const { paths } = JSON.parse(text) as {
+    paths: Record<string, Record<string, { requestBody?: { content: object } }>>;
+  };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody }]) => ({
       name: `${method.toUpperCase()} ${path}`,
       method: method.toUpperCase(),
       path: PARAMETERS[path] ?? path,
       hasBody: requestBody !== undefined,
+      takesArchive: 'application/x-tar' in (requestBody?.content ?? {}),
     })),
   );
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import { atomicity } from './conformance/atomicity.js';
+import { chunks } from './conformance/chunks.js';
 import { concurrency } from './conformance/concurrency.js';
 import { edges } from './conformance/edges.js';
 import { episodes } from './conformance/episodes.js';
@@ -28,6 +29,7 @@ const PARTS = {
   nodes,
   edges,
   episodes,
+  chunks,
   narratives,
   replacements,
   votes,

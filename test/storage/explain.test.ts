@@ -5,7 +5,9 @@ import { NODE_TYPES, TIERS } from '../../src/domain/vocabulary.js';
 import * as access from '../../src/storage/sqlite/access.js';
 import * as agents from '../../src/storage/sqlite/agents.js';
 import * as apply from '../../src/storage/sqlite/apply.js';
+import * as applyChunks from '../../src/storage/sqlite/apply-chunks.js';
 import * as applyNodes from '../../src/storage/sqlite/apply-nodes.js';
+import * as chunks from '../../src/storage/sqlite/chunks.js';
 import { Connection } from '../../src/storage/sqlite/connection.js';
 import * as edges from '../../src/storage/sqlite/edges.js';
 import * as episodes from '../../src/storage/sqlite/episodes.js';
@@ -17,6 +19,8 @@ import * as nodes from '../../src/storage/sqlite/nodes.js';
 import * as read from '../../src/storage/sqlite/read.js';
 import * as search from '../../src/storage/sqlite/search.js';
 import * as seqs from '../../src/storage/sqlite/seqs.js';
+import type { SqliteStore } from '../../src/storage/sqlite/store.js';
+import { ANY_CHUNK, chunk } from '../support/chunks.js';
 import { temporaryDirectory } from '../support/directories.js';
 import { concept, digestOf, idOf, insertGlobal, patch, REPO } from '../support/plans.js';
 import { openSqliteStore } from '../support/sqlite.js';
@@ -87,8 +91,10 @@ function sortsPerRowOf(sql: string): string[] {
 const MODULES: Record<string, [name: string, value: unknown][]> = {
   'access.ts': Object.entries(access),
   'agents.ts': Object.entries(agents),
+  'apply-chunks.ts': Object.entries(applyChunks),
   'apply-nodes.ts': Object.entries(applyNodes),
   'apply.ts': Object.entries(apply),
+  'chunks.ts': Object.entries(chunks),
   'edges.ts': Object.entries(edges),
   'episodes.ts': Object.entries(episodes),
   'files-of.ts': Object.entries(filesOf),
@@ -132,6 +138,25 @@ describe('no statement that a module hands out reads a whole table', () => {
   });
 });
 
+/** A conversation, and every question about it. */
+async function furnishChunks(store: SqliteStore): Promise<void> {
+  await store.apply({ space: REPO, changes: [...chunk('chunk-2026-01-01-0001'), ...chunk('chunk-2026-01-01-0002')] });
+  const [spot] = await store.chunks.getChunks(REPO, ['chunk-2026-01-01-0001'], true);
+  if (!spot) throw new Error('the chunk is not there');
+  for (const by of [{}, { conversationId: 'talk' }, { tags: ['a'] }]) {
+    const filter = { ...ANY_CHUNK, ...by };
+    await store.chunks.listChunks(REPO, filter, null, 10);
+    await store.chunks.searchChunks(REPO, { any: ['redi'], also: [] }, filter, 10);
+  }
+  await store.chunks.findAround(REPO, spot, 10);
+  await store.chunks.listConversation(REPO, 'talk', null, 0, 10);
+  await store.chunks.listSharing(REPO, spot, null, 10);
+  await store.chunks.walkChunks(REPO, null, 10);
+  await store.chunks.countChunks(REPO);
+  const purge = { change: 'purge_node', nodeId: spot.id, repoId: REPO, atMs: 0 } as const;
+  await store.apply({ space: REPO, changes: [purge] });
+}
+
 describe('no statement that a store runs while everything is done once reads a whole table', () => {
   const prepared = new Set<string>();
   beforeAll(async () => {
@@ -164,6 +189,7 @@ describe('no statement that a store runs while everything is done once reads a w
       const filter = { ...everything, tag: null, sessionId: null, withShared: true, taskId: null, ...by };
       await store.listNodes(REPO, filter, null, 10);
       await store.listWear(REPO, filter, null, 10);
+      await store.listNodes(REPO, { ...filter, form: 'concept' }, null, 10);
     }
     for (const match of ['any', 'all', 'phrase'] as const)
       await store.searchNodes(view, { match, terms: ['redi'] }, ANYWHERE, 5);
@@ -187,6 +213,7 @@ describe('no statement that a store runs while everything is done once reads a w
     await store.findAttached(view, idOf(3), ['a']);
     await store.findReply(REPO, 'key-1', 0);
     await store.countNodes(REPO);
+    await furnishChunks(store);
     await store.close();
     for (const [sql] of spy.mock.calls) if (IS_STATEMENT.test(sql)) prepared.add(sql);
     spy.mockRestore();

@@ -74,7 +74,12 @@ interface Layer {
 const NOTHING = /(?!)/;
 const ANY = /^/;
 const LAYERS: Readonly<Record<string, Layer>> = {
-  domain: { files: /^src\/domain\//, values: /^src\/domain\//, types: NOTHING, packages: /^stemmer$/ },
+  domain: {
+    files: /^src\/domain\//,
+    values: /^src\/domain\//,
+    types: NOTHING,
+    packages: /^(stemmer|fastest-levenshtein)$/,
+  },
   contracts: {
     files: /^src\/contracts\//,
     values: /^src\/(domain\/|contracts\/|errors\.ts)/,
@@ -99,9 +104,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: NOTHING,
     packages: NOTHING,
   },
+  tree: {
+    files: /^src\/tree\//,
+    values: /^src\/(domain\/|contracts\/|services\/|tree\/)/,
+    types: NOTHING,
+    packages: /^(node:|typebox|tar-stream$)/,
+  },
   routes: {
     files: /^src\/routes\//,
-    values: /^src\/(contracts\/|services\/|routes\/|errors\.ts)/,
+    values: /^src\/(contracts\/|services\/|routes\/|tree\/|errors\.ts)/,
     types: /^src\/domain\//,
     packages: /^(fastify$|@fastify\/)/,
   },
@@ -112,9 +123,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: /^(fastify|@fastify\/|node:)/,
   },
   'storage/port': {
-    files: /^src\/storage\/(port|records)\.ts$/,
+    files: /^src\/storage\/(port|records|chunks)\.ts$/,
     values: /^src\/domain\//,
-    types: /^src\/storage\/records\.ts$/,
+    types: /^src\/storage\/(records|chunks)\.ts$/,
     packages: NOTHING,
   },
   'storage/sqlite': {
@@ -131,7 +142,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   errors: { files: /^src\/errors\.ts$/, values: NOTHING, types: NOTHING, packages: NOTHING },
   top: {
-    files: /^src\/((server|app|config|logging|version|prompt)\.ts$|prompt\/)/,
+    files: /^src\/((server|app|config|logging|version|prompt|tree)\.ts$|prompt\/)/,
     values: ANY,
     types: ANY,
     packages: ANY,

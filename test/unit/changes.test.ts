@@ -45,6 +45,17 @@ const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects:
     },
     effects: [],
   },
+  join_conversation: {
+    change: {
+      change: 'join_conversation',
+      repoId: REPO,
+      conversationId: 'conversation',
+      members: [{ nodeId: idOf(1), saidAtMs: START_MS }],
+      edgeId: idOf(9),
+      atMs: START_MS,
+    },
+    effects: [],
+  },
   insert_agent: {
     change: {
       change: 'insert_agent',

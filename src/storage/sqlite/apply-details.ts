@@ -3,11 +3,15 @@ import type { ChapterDetail, WisdomDetail } from '../../domain/narratives.js';
 import type { Detail } from '../../domain/node.js';
 import { ApplyConflict } from '../port.js';
 import { agentSeq, noteActive } from './apply-agents.js';
+import { writeChunk } from './apply-chunks.js';
 import type { Connection } from './connection.js';
 
 /** Writes what a form keeps beside its node: the first time, and again whenever it changes. */
 export function writeDetail(connection: Connection, seq: number | bigint, detail: Detail, atMs: number): void {
   switch (detail.form) {
+    case 'chunk':
+      writeChunk(connection, seq, detail);
+      break;
     case 'episode':
       writeEpisode(connection, seq, detail, atMs);
       break;

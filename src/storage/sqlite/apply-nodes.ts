@@ -12,6 +12,8 @@ import { searchTermsOf } from './search.js';
 
 export function insertFormed(application: Application, { node, terms }: InsertNode): void {
   const { connection } = application;
+  // Ids with a date in them are short: two that are made on a busy day may meet.
+  if (connection.get('SELECT 1 FROM nodes WHERE id = ?', node.id)) throw new ApplyConflict('id_taken', node.id);
   const seq = application.insertNode(node, terms);
   connection.run(
     'UPDATE nodes SET session_id = ?, task_id = ?, provenance = ?, metadata = ? WHERE seq = ?',
@@ -101,13 +103,21 @@ const OWNERS = JSON.stringify(
   Object.entries(LINKS).flatMap(([label, row]) => ('oneFor' in row ? [`${label} ${row.oneFor}`] : [])),
 );
 
-/** The edges of a node that would be left with fewer than two members, or with none but itself, and those that are its own. */
+/** The labels of edges that are what they are whoever is in them: one goes with its last member only. */
+const OPEN = JSON.stringify(Object.entries(LINKS).flatMap(([label, row]) => ('oneForEach' in row ? [label] : [])));
+
+/** The edges of a node that would be left with too few members, or with none but itself, and those that are its own. */
 export const EDGES_THAT_GO = `
   SELECT m.edge_seq FROM membership m WHERE m.node_seq = @node
-  AND ((SELECT count(*) FROM membership other WHERE other.edge_seq = m.edge_seq AND other.node_seq <> m.node_seq) < 2
+  AND ((SELECT count(*) FROM (SELECT 1 FROM membership other
+      WHERE other.edge_seq = m.edge_seq AND other.node_seq <> m.node_seq LIMIT 2))
+    < CASE WHEN m.label IN (SELECT value FROM json_each(@open)) THEN 1 ELSE 2 END
     OR m.label || ' ' || m.role IN (SELECT value FROM json_each(@owners)))`;
 
-export const EDGES_OF_NODE = 'SELECT DISTINCT edge_seq FROM membership WHERE node_seq = ?';
+/** Those of a node's edges that say something else without it. */
+export const EDGES_TO_REKEY = `
+  SELECT DISTINCT edge_seq FROM membership WHERE node_seq = @node
+  AND label NOT IN (SELECT value FROM json_each(@open))`;
 
 const KEEP_LOG_OF_NODE = `
   INSERT INTO purged_nodes (node_id, log_seq) SELECT ?, log_seq FROM evolution_nodes WHERE node_seq = ?`;
@@ -127,10 +137,12 @@ export function purgeNode(application: Application, change: PurgeNode): void {
   // Whoever tells of it was told anew first; one that came to tell of it since would keep its words.
   if (connection.get(TOLD_OF, node.seq)) throw new ApplyConflict('revision', nodeId);
   const going = new Set(
-    connection.rows<[number]>(EDGES_THAT_GO, { node: node.seq, owners: OWNERS }).map(([edgeSeq]) => edgeSeq),
+    connection
+      .rows<[number]>(EDGES_THAT_GO, { node: node.seq, owners: OWNERS, open: OPEN })
+      .map(([edgeSeq]) => edgeSeq),
   );
   for (const edgeSeq of going) dropEdge(application, edgeSeq, atMs);
-  const edges = connection.rows<[number]>(EDGES_OF_NODE, node.seq);
+  const edges = connection.rows<[number]>(EDGES_TO_REKEY, { node: node.seq, open: OPEN });
   // Logged before it goes: the line keeps the id, and the node that it points at may then vanish.
   application.log('purge', repoId, atMs, [{ id: nodeId, seq: node.seq }], null, node.tier, null);
   connection.run(KEEP_LOG_OF_NODE, nodeId, node.seq);

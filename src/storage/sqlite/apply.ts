@@ -13,6 +13,7 @@ import { edgeKey } from '../../domain/links.js';
 import type { GraphNode, Memory } from '../../domain/node.js';
 import { ApplyConflict } from '../port.js';
 import { endSession, insertAgent, insertSession } from './apply-agents.js';
+import { joinConversation } from './apply-chunks.js';
 import { patchEdge, removeEdge, setMembers } from './apply-edges.js';
 import { countAccess, expectNodes, insertFormed, patchNode, purgeNode } from './apply-nodes.js';
 import type { Connection } from './connection.js';
@@ -126,6 +127,9 @@ export class Application {
           break;
         case 'set_members':
           setMembers(this, change);
+          break;
+        case 'join_conversation':
+          joinConversation(this, change);
           break;
         case 'insert_agent':
           insertAgent(this.connection, change.agent);

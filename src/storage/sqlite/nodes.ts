@@ -17,7 +17,8 @@ export const GET_NODES = `
   LEFT JOIN node_access a ON a.node_seq = n.seq WHERE ${VISIBLE}`;
 
 /** What is left to check once the list's own index has chosen. References stand for nodes of another list. */
-const FITS = `n.form <> 'reference' AND (@form IS NULL OR n.form = @form) AND (@kind IS NULL OR n.kind = @kind)`;
+const OF_KIND = '(@kind IS NULL OR n.kind = @kind)';
+const FITS = `n.form <> 'reference' AND (@form IS NULL OR n.form = @form) AND ${OF_KIND}`;
 const IN_PLACE = 'n.confidence >= @min AND (n.confidence, n.seq) < (@confidence, @seq)';
 const IN_ORDER = 'ORDER BY n.confidence DESC, n.seq DESC LIMIT @limit';
 
@@ -28,6 +29,10 @@ const PLACE_COLUMNS = 'n.seq, n.confidence';
 export const LIST_NODES = `
   SELECT ${PLACE_COLUMNS} FROM nodes n
   WHERE n.tier = @tier AND n.type = @type AND ${IN_PLACE} AND ${FITS} ${IN_ORDER}`;
+
+export const LIST_NODES_OF_FORM = `
+  SELECT ${PLACE_COLUMNS} FROM nodes n
+  WHERE n.form = @form AND n.tier = @tier AND n.type = @type AND ${IN_PLACE} AND ${OF_KIND} ${IN_ORDER}`;
 
 const IN_LISTS = `n.tier IN (SELECT value FROM json_each(@tiers)) AND n.type IN (SELECT value FROM json_each(@types))
   AND ${IN_PLACE} AND ${FITS}`;
@@ -152,8 +157,9 @@ function listSeqs(connection: Connection, filter: NodeFilter, after: NodePlace |
       session,
       task: taskId,
     });
+  const walk = form === null ? LIST_NODES : LIST_NODES_OF_FORM;
   const walked = (among: readonly Tier[]): PlaceRow[] =>
-    among.flatMap((tier) => types.flatMap((type) => connection.rows<PlaceRow>(LIST_NODES, { ...shared, tier, type })));
+    among.flatMap((tier) => types.flatMap((type) => connection.rows<PlaceRow>(walk, { ...shared, tier, type })));
   const sharedTiers = withShared ? tiers.filter((tier) => SHARED_TIERS.includes(tier)) : [];
   const ownTiers = tiers.filter((tier) => !sharedTiers.includes(tier));
   const listed = (among: readonly Tier[], session: string | null): PlaceRow[] => {

@@ -41,6 +41,8 @@ export const nodes = sqliteTable(
     uniqueIndex('nodes_id').on(table.id),
     // Every list of nodes is a walk along this one: surest first, and of the same confidence newest first.
     index('nodes_listing').on(table.tier, table.type, table.confidence),
+    // The same for one form: the few of its nodes are not looked for among all.
+    index('nodes_form_listing').on(table.form, table.tier, table.type, table.confidence),
     index('nodes_session').on(table.sessionId).where(sql`session_id is not null`),
     index('nodes_task').on(table.taskId).where(sql`task_id is not null`),
     check('nodes_type', oneOf('type', NODE_TYPES)),

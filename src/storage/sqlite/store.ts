@@ -27,6 +27,7 @@ import {
 import { AccessCounts } from './access.js';
 import { Agents } from './agents.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
+import { Chunks } from './chunks.js';
 import { Edges } from './edges.js';
 import { Episodes } from './episodes.js';
 import { Evolution } from './evolution.js';
@@ -61,6 +62,7 @@ export class SqliteStore implements Store {
   readonly #agents: Agents;
   readonly #episodes: Episodes;
   readonly #narratives: Narratives;
+  readonly chunks: Chunks;
   readonly #graph: Graph;
   readonly #commits: GroupCommit;
 
@@ -85,6 +87,7 @@ export class SqliteStore implements Store {
     this.#agents = new Agents(this.#spaces, this.#access);
     this.#episodes = new Episodes(this.#spaces, this.#access);
     this.#narratives = new Narratives(this.#spaces);
+    this.chunks = new Chunks(this.#spaces, this.#access);
     this.#graph = new Graph(this.#spaces);
     this.#commits = new GroupCommit(this.#spaces);
   }

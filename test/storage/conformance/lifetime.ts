@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
-import type { EpisodeFilter, NarrativeFilter, Store } from '../../../src/storage/port.js';
-import { digestOf, globalPlanOf, idOf, insert, insertGlobal, keep, planOf, REPO } from '../../support/plans.js';
+import type { ChunkFilter, ChunkReads, EpisodeFilter, NarrativeFilter, Store } from '../../../src/storage/port.js';
+import {
+  digestOf,
+  globalPlanOf,
+  idOf,
+  insert,
+  insertGlobal,
+  keep,
+  planOf,
+  REPO,
+  START_MS,
+} from '../../support/plans.js';
 import { FURNITURE } from './atomicity.js';
 import { ANYWHERE, EVERYTHING, imageOf, LABELS, MANY, type Subject } from './subject.js';
 
@@ -32,7 +42,7 @@ const ANY_CHAPTER: NarrativeFilter = {
 };
 
 /** Every call there is but `close`; the type makes a new method add its row. */
-const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
+const CALLS: { [Method in Exclude<keyof Store, 'close' | 'chunks'>]: (store: Store) => Promise<unknown> } = {
   apply: (store) => store.apply(planOf(insert(idOf(9)))),
   getMemories: (store) => store.getMemories(VIEW, [idOf(1)]),
   getBriefs: (store) => store.getBriefs(VIEW, [idOf(1)]),
@@ -79,6 +89,28 @@ const CALLS: { [Method in Exclude<keyof Store, 'close'>]: (store: Store) => Prom
   check: (store) => store.check(),
 };
 
+const SPOT = { id: 'chunk', seq: 1, conversationId: 'talk', tags: ['tag'], createdAtMs: START_MS };
+const ANY_CHUNK: ChunkFilter = {
+  conversationId: null,
+  tags: [],
+  type: null,
+  sinceMs: null,
+  untilMs: null,
+  minConfidence: 0,
+  includeArchived: true,
+};
+
+const CHUNK_CALLS: { [Method in keyof ChunkReads]: (store: Store) => Promise<unknown> } = {
+  getChunks: ({ chunks }) => chunks.getChunks(REPO, ['chunk'], true),
+  listChunks: ({ chunks }) => chunks.listChunks(REPO, ANY_CHUNK, null, MANY),
+  searchChunks: ({ chunks }) => chunks.searchChunks(REPO, { any: ['redi'], also: [] }, ANY_CHUNK, MANY),
+  findAround: ({ chunks }) => chunks.findAround(REPO, SPOT, MANY),
+  listConversation: ({ chunks }) => chunks.listConversation(REPO, 'talk', null, 0, MANY),
+  listSharing: ({ chunks }) => chunks.listSharing(REPO, SPOT, null, MANY),
+  walkChunks: ({ chunks }) => chunks.walkChunks(REPO, null, MANY),
+  countChunks: ({ chunks }) => chunks.countChunks(REPO),
+};
+
 export function lifetime(subject: Subject): void {
   const furnish = async () => {
     await subject.applyGlobal(insertGlobal(idOf(20), { content: 'Redis for all' }), keep('key-3'));
@@ -108,13 +140,16 @@ export function lifetime(subject: Subject): void {
     expect(await subject.shownIn(VIEW)).toEqual(acknowledged);
   });
 
-  test.each(Object.entries(CALLS))('once closed, %s is refused and changes nothing', async (_, call) => {
-    await furnish();
-    const before = await imageOf(subject.store);
-    await subject.store.close();
-    await expect((async () => call(subject.store))()).rejects.toThrow(/closed/);
-    expect(await imageOf(await subject.reopen())).toEqual(before);
-  });
+  test.each(Object.entries({ ...CALLS, ...CHUNK_CALLS }))(
+    'once closed, %s is refused and changes nothing',
+    async (_, call) => {
+      await furnish();
+      const before = await imageOf(subject.store);
+      await subject.store.close();
+      await expect((async () => call(subject.store))()).rejects.toThrow(/closed/);
+      expect(await imageOf(await subject.reopen())).toEqual(before);
+    },
+  );
 
   test('closing twice is closing once', async () => {
     await subject.store.close();

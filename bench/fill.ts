@@ -31,9 +31,9 @@ export async function fill(
   let nowMs = EPOCH_MS;
   const store = openStore(config, () => nowMs);
   const sandbox = openSandbox(new URL('../dist/sandbox/worker.js', import.meta.url));
-  const { evidenceKinds } = config;
+  const { evidenceKinds, journalLimits } = config;
   const summarizer = NO_SUMMARIZER;
-  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds, sandbox, summarizer };
+  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds, journalLimits, sandbox, summarizer };
   const known = new Map<string, Known>();
   let written = 0;
   try {

@@ -171,6 +171,7 @@ try {
     now: Date.now,
     newId: () => random.id(),
     evidenceKinds: config.evidenceKinds,
+    journalLimits: config.journalLimits,
     summarizer: NO_SUMMARIZER,
     sandbox: { run: () => Promise.reject(new Error('there is none')), close: async () => {} },
   };

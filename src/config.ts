@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { EntryLimit, EntryType } from './domain/entries.js';
 import { MEMORY_KINDS } from './domain/vocabulary.js';
 import type { SummarizerSettings } from './summarizer/settings.js';
 
@@ -66,6 +67,24 @@ export const SETTINGS = {
     fallback: '200',
     parse: (text) => wholeNumber(text, 1, 10_000),
   }),
+  journalCoreMax: setting({
+    variable: 'JOURNAL_CORE_MAX',
+    meaning: 'How many core entries a repo may hold; beyond it none is taken until some are archived',
+    fallback: '1000',
+    parse: (text) => wholeNumber(text, 1, JOURNAL_MAX),
+  }),
+  journalLearningsMax: setting({
+    variable: 'JOURNAL_LEARNINGS_MAX',
+    meaning: 'How many learnings a repo may hold; beyond it the ones that were idle longest are archived',
+    fallback: '500',
+    parse: (text) => wholeNumber(text, 1, JOURNAL_MAX),
+  }),
+  journalTasksMax: setting({
+    variable: 'JOURNAL_TASKS_MAX',
+    meaning: 'How many tasks a repo may hold; beyond it completed and then idle ones are archived',
+    fallback: '200',
+    parse: (text) => wholeNumber(text, 1, JOURNAL_MAX),
+  }),
   summarizerUrl: setting({
     variable: 'SUMMARIZER_URL',
     meaning:
@@ -92,9 +111,16 @@ export const SETTINGS = {
   }),
 } as const;
 
+/** A journal is weighed as a whole whenever it is full. */
+const JOURNAL_MAX = 100_000;
+const MIB = 1024 * 1024;
+
 type Values = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
 
-export type Config = Omit<Values, `summarizer${string}`> & { readonly summarizer: SummarizerSettings | null };
+export interface Config extends Omit<Values, `summarizer${string}` | `journal${string}`> {
+  readonly summarizer: SummarizerSettings | null;
+  readonly journalLimits: Readonly<Record<EntryType, EntryLimit>>;
+}
 
 export class ConfigError extends Error {}
 
@@ -116,8 +142,24 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return toConfig(values as Values);
 }
 
-function toConfig({ summarizerUrl: url, summarizerModel: model, summarizerKey: key, ...rest }: Values): Config {
-  return { ...rest, summarizer: url === '' ? null : { url, model, key: key || null } };
+function toConfig({
+  summarizerUrl: url,
+  summarizerModel: model,
+  summarizerKey: key,
+  journalCoreMax,
+  journalLearningsMax,
+  journalTasksMax,
+  ...rest
+}: Values): Config {
+  return {
+    ...rest,
+    summarizer: url === '' ? null : { url, model, key: key || null },
+    journalLimits: {
+      core: { entries: journalCoreMax, bytes: 10 * MIB },
+      learning: { entries: journalLearningsMax, bytes: 5 * MIB },
+      task: { entries: journalTasksMax, bytes: 2 * MIB },
+    },
+  };
 }
 
 /** What is wrong with the summarizer's settings together. One that could not be read is not there, and told already. */

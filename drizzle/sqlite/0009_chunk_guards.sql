@@ -20,6 +20,17 @@ WHEN new.form = 'chunk' AND (new.kind IN ('fact', 'preference', 'pattern', 'note
   SELECT raise(ABORT, 'nodes: unknown kind of chunk');
 END;
 --> statement-breakpoint
+-- What a chunk is may be said anew, and with it what it is among all nodes.
+DROP TRIGGER nodes_identity_immutable;
+--> statement-breakpoint
+CREATE TRIGGER nodes_identity_immutable BEFORE UPDATE OF seq, id, form, repo_id, scope, created_at ON nodes BEGIN
+  SELECT raise(ABORT, 'nodes: identity is immutable');
+END;
+--> statement-breakpoint
+CREATE TRIGGER nodes_type_immutable BEFORE UPDATE OF type ON nodes WHEN old.form <> 'chunk' BEGIN
+  SELECT raise(ABORT, 'nodes: the type is immutable');
+END;
+--> statement-breakpoint
 CREATE TRIGGER chunks_of_chunk BEFORE INSERT ON chunks
 WHEN NOT EXISTS (SELECT 1 FROM nodes WHERE seq = new.node_seq AND form = 'chunk' AND created_at = new.created_at) BEGIN
   SELECT raise(ABORT, 'chunks: the node is not a chunk of this moment');

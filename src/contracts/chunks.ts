@@ -8,7 +8,9 @@ import {
   DRAWN_STRENGTH_DEFAULT,
 } from '../domain/chunks.js';
 import { FORMS } from '../domain/forms.js';
-import type { ChunkLink, ChunkLinks, DrawnLink, LinkDraft, LinkPage, LinkPlace } from '../services/chunk-links.js';
+import type { LinkPage, LinkPlace } from '../services/chunk-link-pages.js';
+import type { DrawnLink, LinkDraft } from '../services/chunk-linking.js';
+import type { ChunkLink, ChunkLinks } from '../services/chunk-links.js';
 import type {
   ChunkCounts,
   ChunkDraft,
@@ -216,7 +218,9 @@ export const ChunksQuery = withDefaults({
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page' })),
 });
 
-const toInstant = (time: string | undefined): number | null => (time === undefined ? null : Date.parse(time));
+/** A leap second is the last of its minute: there is no such moment in milliseconds. */
+const toInstant = (time: string | undefined): number | null =>
+  time === undefined ? null : Date.parse(time.replace(/:60(?=[.Z+-])/i, ':59'));
 
 interface FilterFields {
   readonly conversation_id?: string | undefined;

@@ -1,4 +1,5 @@
 import type { Agent, Session } from './agents.js';
+import type { EntryType } from './entries.js';
 import type { Label, Member } from './links.js';
 import type { GraphNode, Memory, NodeFields } from './node.js';
 import type { ConfidenceTrigger, EdgeType, Origin, Tier } from './vocabulary.js';
@@ -16,6 +17,7 @@ export type Change =
   | RemoveEdge
   | SetMembers
   | JoinConversation
+  | ExpectRoom
   | InsertAgent
   | InsertSession
   | EndSession
@@ -144,6 +146,14 @@ export interface JoinConversation {
   /** Of the conversation's edge, if it has to be drawn. */
   readonly edgeId: string;
   readonly atMs: number;
+}
+
+/** Nothing is done if the live entries of a type are more than may be, counted when all before this is done. */
+export interface ExpectRoom {
+  readonly change: 'expect_room';
+  readonly type: EntryType;
+  readonly entriesMax: number;
+  readonly bytesMax: number;
 }
 
 interface InsertAgent {

@@ -21,7 +21,8 @@ export interface ConceptDraft {
 }
 
 /** What a caller asks to change in a node. */
-export interface NodePatch extends Omit<NodeFields, 'terms' | 'kind' | 'sessionId' | 'taskId' | 'detail' | 'files'> {
+export interface NodePatch
+  extends Omit<NodeFields, 'terms' | 'kind' | 'type' | 'sessionId' | 'taskId' | 'detail' | 'files'> {
   readonly subtype?: string | null;
   readonly tier?: Tier;
 }

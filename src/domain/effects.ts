@@ -59,6 +59,7 @@ function effectOf(change: Change): SideEffect[] {
     case 'expect_nodes':
     case 'set_members':
     case 'join_conversation':
+    case 'expect_room':
     case 'insert_agent':
     case 'insert_session':
     case 'end_session':

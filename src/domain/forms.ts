@@ -1,4 +1,5 @@
 import type { ChunkType } from './chunk-types.js';
+import type { EntryType } from './entries.js';
 import { type MEMORY_KINDS, type NodeType, TASK_TYPES, type TaskType, type Tier } from './vocabulary.js';
 
 /**
@@ -85,6 +86,14 @@ export const FORMS = {
     idExample: 'chunk-2026-02-10-a1b2c3d4',
     mutableFields: [],
     keeper: '/chunks',
+    defaultTier: 'longterm',
+  },
+  entry: {
+    kinds: { core: 'fact', learning: 'experience', task: 'experience' } satisfies Record<EntryType, NodeType>,
+    idPattern: UUID_V4,
+    idExample: '550e8400-e29b-41d4-a716-446655440000',
+    mutableFields: [],
+    keeper: '/journal',
     defaultTier: 'longterm',
   },
 } as const satisfies Record<string, FormRow>;

@@ -1,4 +1,5 @@
 import type { ChunkDetail } from './chunks.js';
+import type { EntryDetail } from './entries.js';
 import type { EpisodeDetail, FileUse } from './episodes.js';
 import type { Form } from './forms.js';
 import type { ChapterDetail, WisdomDetail } from './narratives.js';
@@ -23,7 +24,7 @@ interface Node {
 }
 
 /** What the detail table of a form holds. */
-export type Detail = EpisodeDetail | ChapterDetail | WisdomDetail | ChunkDetail;
+export type Detail = EpisodeDetail | ChapterDetail | WisdomDetail | ChunkDetail | EntryDetail;
 
 /** A node of a form that may change. */
 export interface GraphNode extends Omit<Node, 'kind'> {
@@ -74,6 +75,8 @@ export interface NodeFields {
   readonly terms?: readonly string[];
   readonly confidence?: number;
   readonly kind?: string | null;
+  /** Goes with the kind where that decides it. */
+  readonly type?: NodeType;
   readonly provenance?: string | null;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly tags?: readonly string[];

@@ -14,16 +14,13 @@ export const mayBeMistyped = (term: string): boolean => term.length >= LETTERS_M
 
 const mistakesMax = (term: string): number => (term.length >= LETTERS_LONG ? 2 : 1);
 
-/** The word with the fewest letters wrong, of equals the first in the alphabet; its first letter has to be right. */
-export function likeliestWord(term: string, words: readonly string[]): string | null {
+/** The words that it may have been meant to be, the fewest letters wrong first; the first letter has to be right. */
+export function likelyWords(term: string, words: readonly string[]): string[] {
   const most = mistakesMax(term);
-  let best: { readonly word: string; readonly mistakes: number } | null = null;
-  for (const word of words) {
-    if (word[0] !== term[0] || Math.abs(word.length - term.length) > most || DIGIT.test(word)) continue;
-    const mistakes = distance(term, word);
-    if (mistakes > most) continue;
-    if (!best || mistakes < best.mistakes || (mistakes === best.mistakes && word < best.word))
-      best = { word, mistakes };
-  }
-  return best?.word ?? null;
+  return words
+    .filter((word) => word[0] === term[0] && Math.abs(word.length - term.length) <= most && !DIGIT.test(word))
+    .map((word) => ({ word, mistakes: distance(term, word) }))
+    .filter(({ mistakes }) => mistakes <= most)
+    .sort((a, b) => a.mistakes - b.mistakes || (a.word < b.word ? -1 : 1))
+    .map(({ word }) => word);
 }

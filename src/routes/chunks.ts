@@ -44,7 +44,9 @@ import { toTags } from '../contracts/episodes.js';
 import { IfMatch, presentETag, toRevision } from '../contracts/nodes.js';
 import { ref } from '../contracts/schema.js';
 import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
-import { linkChunk, listChunkLinks, readChunkLinks } from '../services/chunk-links.js';
+import { listChunkLinks } from '../services/chunk-link-pages.js';
+import { linkChunk } from '../services/chunk-linking.js';
+import { readChunkLinks } from '../services/chunk-links.js';
 import { reasonOver } from '../services/chunk-reasoning.js';
 import { recallChunks } from '../services/chunk-recall.js';
 import {

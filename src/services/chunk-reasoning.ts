@@ -34,22 +34,23 @@ export async function reasonOver(context: Context, request: ReasonRequest): Prom
   const evidence = chunks
     .map((chunk) => toEvidence(chunk, links.get(chunk.id) as ChunkLinks))
     .sort((a, b) => b.confidence - a.confidence || b.createdAtMs - a.createdAtMs || (a.id < b.id ? -1 : 1));
-  const known = new Set(chunks.map(({ id }) => id));
-  const explicit = chunks.flatMap(({ id }) =>
-    (links.get(id)?.contradicts ?? [])
-      .filter(({ chunkId }) => known.has(chunkId))
-      .map(({ chunkId }): readonly [string, string] => [id, chunkId]),
-  );
+  const ids = chunks.map(({ id }) => id);
+  const drawn = await context.store.chunks.findDrawn(repoId, ids, ['contradicts'], ids.length, ids);
+  const explicit = drawn.map(({ fromId, toId }) => [fromId, toId] as const);
   return { analysis, evidence, reasoned: reason(analysis, evidence, explicit) };
 }
 
 async function evidenceOf(context: Context, request: ReasonRequest): Promise<readonly StoredChunk[]> {
   const { repoId, query, chunkIds, conversationId } = request;
-  if (chunkIds !== null) return namedChunks(context, repoId, chunkIds);
-  if (query === null) {
-    const message = 'is needed unless chunk_ids names the evidence; send one of the two';
-    throw new GateFailure('semantic', [{ field: 'query', code: 'semantic_error', message }]);
+  const refuse = (field: string, message: string): never => {
+    throw new GateFailure('semantic', [{ field, code: 'semantic_error', message }]);
+  };
+  if (chunkIds !== null) {
+    if (conversationId !== null)
+      refuse('conversation_id', 'chooses among matches, and chunk_ids names them; leave one out');
+    return namedChunks(context, repoId, chunkIds);
   }
+  if (query === null) return refuse('query', 'is needed unless chunk_ids names the evidence; send one of the two');
   const filter = { ...ANY, conversationId };
   const question = { repoId, query, filter, limit: EVIDENCE_MAX, neighbours: 0, tokensMax: null };
   return (await recallChunks(context, question)).recalled.map(({ chunk }) => chunk);

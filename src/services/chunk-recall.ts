@@ -1,3 +1,4 @@
+import { checkConversation } from '../domain/chunks.js';
 import { normalizeText } from '../domain/node.js';
 import {
   type Corpus,
@@ -10,7 +11,7 @@ import {
 import { checkQuery, checkRepoId } from '../domain/rules.js';
 import { type View, viewOf } from '../domain/spaces.js';
 import { indexTerms, queryTerms } from '../domain/terms.js';
-import { likeliestWord, mayBeMistyped } from '../domain/typos.js';
+import { likelyWords, mayBeMistyped } from '../domain/typos.js';
 import { passGate } from '../domain/violations.js';
 import type { ChunkCandidate, ChunkFilter, ChunkRelative, Store, StoredChunk } from '../storage/port.js';
 import type { Context } from './context.js';
@@ -65,7 +66,12 @@ const POOL_SIZE = 500;
 /** Finds chunks by words and tags. Each in the answer counts as looked at, once. */
 export async function recallChunks(context: Context, question: ChunkQuestion): Promise<ChunkRecollection> {
   const { repoId, limit, neighbours, tokensMax } = question;
-  passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkQuery(question.query, null)]);
+  const { conversationId } = question.filter;
+  passGate('semantic', [
+    ...checkRepoId('repo_id', repoId),
+    ...checkQuery(question.query, null),
+    ...(conversationId === null ? [] : checkConversation(conversationId)),
+  ]);
   const { scored, corrected, isComplete } = await findScored(context, question);
   const best = scored.slice(0, limit);
   const chunks = await chunksOf(
@@ -111,6 +117,7 @@ const bestFirst = (a: ScoredChunk, b: ScoredChunk): number =>
 
 /** So much of the vocabulary is looked through for what a word was meant to be. */
 const WORDS_LOOKED_AT = 10_000;
+const WORDS_TRIED = 20;
 
 /** For the words that nobody ever wrote, the likeliest that somebody did. */
 async function correct(
@@ -122,11 +129,22 @@ async function correct(
   const corrected = new Map<string, string>();
   for (const term of terms) {
     if ((frequencies.get(term) ?? 0) > 0 || !mayBeMistyped(term)) continue;
-    const words = await store.findTerms(view, [[...term][0] as string], WORDS_LOOKED_AT);
-    const word = likeliestWord(term, words);
+    const word = await likeliestSeen(store, view, term);
     if (word !== null) corrected.set(term, word);
   }
   return corrected;
+}
+
+/** Of the likely words the first that the view shows somewhere. Words that begin with the same two letters are tried before others. */
+async function likeliestSeen(store: Store, view: View, term: string): Promise<string | null> {
+  const letters = [...term];
+  for (const beginning of [letters.slice(0, 2).join(''), letters[0] as string]) {
+    const likely = likelyWords(term, await store.findTerms(view, [beginning], WORDS_LOOKED_AT)).slice(0, WORDS_TRIED);
+    const { frequencies } = await store.countTerms(view, likely);
+    const seen = likely.find((word) => (frequencies.get(word) ?? 0) > 0);
+    if (seen !== undefined) return seen;
+  }
+  return null;
 }
 
 function scorer(

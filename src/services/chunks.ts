@@ -152,7 +152,7 @@ function patchChange(context: Context, chunk: StoredChunk, patch: ChunkPatch, to
         detail: { form: 'chunk', conversationId, source, tokens, tags: tags ?? chunk.tags },
       }),
       ...(confidence !== undefined && { confidence }),
-      ...(type !== undefined && { kind: type }),
+      ...(type !== undefined && { kind: type, type: typeOf('chunk', type) }),
       ...(tags && { tags }),
     },
     trigger: 'manual',

@@ -1,3 +1,4 @@
+import type { EntryLimit, EntryType } from '../domain/entries.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Store } from '../storage/port.js';
 import type { Summarizer } from '../summarizer/port.js';
@@ -9,6 +10,8 @@ export interface Context {
   readonly newId: () => string;
   /** The kinds of memory that must name at least one piece of evidence. */
   readonly evidenceKinds: ReadonlySet<string>;
+  /** How much a journal may hold of each type. */
+  readonly journalLimits: Readonly<Record<EntryType, EntryLimit>>;
   /** Words summaries, where there is one that can. */
   readonly summarizer: Summarizer;
   /** Where snippets run. */

@@ -1,5 +1,5 @@
 import type { ChunkType } from '../domain/chunk-types.js';
-import type { ChunkSource } from '../domain/chunks.js';
+import type { ChunkLinkWord, ChunkSource } from '../domain/chunks.js';
 import type { ChosenTerms } from '../domain/ranking.js';
 import type { SpaceName } from '../domain/spaces.js';
 import type { Tier } from '../domain/vocabulary.js';
@@ -22,8 +22,24 @@ export interface ChunkReads {
     sinceMs: number,
     limit: number,
   ): Promise<ChunkRelative[]>;
-  /** The live chunks of other conversations that share a tag with the chunk, latest written first, from before `beforeSeq`. */
-  listSharing(space: SpaceName, chunk: ChunkSpot, beforeSeq: number | null, limit: number): Promise<ChunkRelative[]>;
+  /** For each of the tags the live chunks that have it, latest written first, as many as `each`. */
+  findHolders(space: SpaceName, tags: readonly string[], each: number): Promise<Map<string, TagHolder[]>>;
+  /**
+   * The live chunks of other conversations that share a tag with the chunk, latest written first, from before `beforeSeq`. A page
+   * may be short, because there is an end to how many are looked at; `next` says where to go on.
+   */
+  listSharing(space: SpaceName, chunk: ChunkSpot, beforeSeq: number | null, limit: number): Promise<SharingPage>;
+  /**
+   * The links of these sorts that were drawn from each of the chunks to other live chunks, strongest first, as many as `each` of a
+   * sort; of those that read the same from either end also the ones drawn to it. `amongIds` names the only ones that are asked for.
+   */
+  findDrawn(
+    space: SpaceName,
+    ids: readonly string[],
+    words: readonly ChunkLinkWord[],
+    each: number,
+    amongIds?: readonly string[],
+  ): Promise<DrawnRow[]>;
   /** The space's chunks in the order of their ids, from the first after `afterId`; archived ones too. */
   walkChunks(space: SpaceName, afterId: string | null, limit: number): Promise<StoredChunk[]>;
   countChunks(space: SpaceName): Promise<ChunkCounts>;
@@ -55,8 +71,24 @@ export interface ChunkRelative {
   readonly id: string;
   readonly seq: number;
   readonly createdAtMs: number;
-  /** How many tags it shares with the chunk that was asked about; 0 where that was not the question. */
-  readonly sharedTags: number;
+}
+
+export interface TagHolder extends ChunkRelative {
+  readonly conversationId: string;
+  readonly tags: readonly string[];
+}
+
+export interface SharingPage {
+  readonly holders: readonly TagHolder[];
+  readonly next: number | null;
+}
+
+export interface DrawnRow {
+  readonly fromId: string;
+  readonly toId: string;
+  readonly word: ChunkLinkWord;
+  readonly strength: number;
+  readonly edgeId: string;
 }
 
 export interface ChunksAround {

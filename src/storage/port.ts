@@ -7,6 +7,7 @@ import type { ChosenTerms, Corpus } from '../domain/ranking.js';
 import type { SpaceName, View } from '../domain/spaces.js';
 import type { EdgeType, NodeType, Scope, Tier } from '../domain/vocabulary.js';
 import type { ChunkReads } from './chunks.js';
+import type { EntryReads } from './entries.js';
 import type {
   ConfidenceRecord,
   EpisodeCandidate,
@@ -28,6 +29,7 @@ import type {
 } from './records.js';
 
 export type * from './chunks.js';
+export type * from './entries.js';
 export type * from './records.js';
 
 /**
@@ -157,6 +159,7 @@ export interface Store {
   findMembers(space: SpaceName, label: Label, ownerIds: readonly string[]): Promise<Map<string, string[]>>;
 
   readonly chunks: ChunkReads;
+  readonly entries: EntryReads;
 
   /** The answer kept for an idempotency key of the repo, unless it is older than `sinceMs`. */
   findReply(repoId: string, key: string, sinceMs: number): Promise<StoredReply | null>;
@@ -350,6 +353,7 @@ export class ApplyConflict extends Error {
     readonly reason:
       | 'duplicate'
       | 'id_taken'
+      | 'no_room'
       | 'edge_exists'
       | 'edge_missing'
       | 'circle'

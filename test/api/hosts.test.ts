@@ -33,6 +33,7 @@ async function serve(settings: Record<string, string>): Promise<FastifyInstance>
     now,
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
+    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: NO_SUMMARIZER,
   };

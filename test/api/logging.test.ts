@@ -50,6 +50,7 @@ beforeAll(async () => {
     now: clock.now,
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
+    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: NO_SUMMARIZER,
   };

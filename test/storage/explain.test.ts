@@ -6,10 +6,12 @@ import * as access from '../../src/storage/sqlite/access.js';
 import * as agents from '../../src/storage/sqlite/agents.js';
 import * as apply from '../../src/storage/sqlite/apply.js';
 import * as applyChunks from '../../src/storage/sqlite/apply-chunks.js';
+import * as applyEntries from '../../src/storage/sqlite/apply-entries.js';
 import * as applyNodes from '../../src/storage/sqlite/apply-nodes.js';
 import * as chunks from '../../src/storage/sqlite/chunks.js';
 import { Connection } from '../../src/storage/sqlite/connection.js';
 import * as edges from '../../src/storage/sqlite/edges.js';
+import * as entries from '../../src/storage/sqlite/entries.js';
 import * as episodes from '../../src/storage/sqlite/episodes.js';
 import * as evolution from '../../src/storage/sqlite/evolution.js';
 import * as filesOf from '../../src/storage/sqlite/files-of.js';
@@ -92,10 +94,12 @@ const MODULES: Record<string, [name: string, value: unknown][]> = {
   'access.ts': Object.entries(access),
   'agents.ts': Object.entries(agents),
   'apply-chunks.ts': Object.entries(applyChunks),
+  'apply-entries.ts': Object.entries(applyEntries),
   'apply-nodes.ts': Object.entries(applyNodes),
   'apply.ts': Object.entries(apply),
   'chunks.ts': Object.entries(chunks),
   'edges.ts': Object.entries(edges),
+  'entries.ts': Object.entries(entries),
   'episodes.ts': Object.entries(episodes),
   'files-of.ts': Object.entries(filesOf),
   'narratives.ts': Object.entries(narratives),
@@ -151,6 +155,8 @@ async function furnishChunks(store: SqliteStore): Promise<void> {
   await store.chunks.findAround(REPO, spot, 10);
   await store.chunks.listConversation(REPO, 'talk', null, 0, 10);
   await store.chunks.listSharing(REPO, spot, null, 10);
+  await store.chunks.findHolders(REPO, ['a'], 10);
+  await store.chunks.findDrawn(REPO, [spot.id], ['supports', 'related_to'], 10);
   await store.chunks.walkChunks(REPO, null, 10);
   await store.chunks.countChunks(REPO);
   const purge = { change: 'purge_node', nodeId: spot.id, repoId: REPO, atMs: 0 } as const;

@@ -188,6 +188,7 @@ export async function startNarrator(build: (clock: Clock) => Summarizer): Promis
     now: clock.now,
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
+    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: build(clock),
   };

@@ -54,6 +54,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
     now: clock.now,
     newId: countingIds(),
     evidenceKinds: config.evidenceKinds,
+    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: NO_SUMMARIZER,
   };

@@ -45,6 +45,10 @@ const EFFECTS: { readonly [Name in Change['change']]: { change: Change; effects:
     },
     effects: [],
   },
+  expect_room: {
+    change: { change: 'expect_room', type: 'core', entriesMax: 1, bytesMax: 1 },
+    effects: [],
+  },
   join_conversation: {
     change: {
       change: 'join_conversation',

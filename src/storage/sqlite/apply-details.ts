@@ -4,6 +4,7 @@ import type { Detail } from '../../domain/node.js';
 import { ApplyConflict } from '../port.js';
 import { agentSeq, noteActive } from './apply-agents.js';
 import { writeChunk } from './apply-chunks.js';
+import { writeEntry } from './apply-entries.js';
 import type { Connection } from './connection.js';
 
 /** Writes what a form keeps beside its node: the first time, and again whenever it changes. */
@@ -11,6 +12,9 @@ export function writeDetail(connection: Connection, seq: number | bigint, detail
   switch (detail.form) {
     case 'chunk':
       writeChunk(connection, seq, detail);
+      break;
+    case 'entry':
+      writeEntry(connection, seq, detail);
       break;
     case 'episode':
       writeEpisode(connection, seq, detail, atMs);

@@ -47,6 +47,7 @@ export function patchNode(application: Application, change: PatchNode): void {
     ...(fields.terms !== undefined && { terms: fields.terms.length, search_terms: searchTermsOf(fields.terms) }),
     ...(fields.confidence !== undefined && { confidence: fields.confidence }),
     ...(fields.kind !== undefined && { kind: fields.kind }),
+    ...(fields.type !== undefined && { type: fields.type }),
     ...(fields.provenance !== undefined && { provenance: fields.provenance }),
     ...(fields.metadata !== undefined && { metadata: JSON.stringify(fields.metadata) }),
     ...(fields.sessionId !== undefined && { session_id: fields.sessionId }),

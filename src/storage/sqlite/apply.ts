@@ -15,6 +15,7 @@ import { ApplyConflict } from '../port.js';
 import { endSession, insertAgent, insertSession } from './apply-agents.js';
 import { joinConversation } from './apply-chunks.js';
 import { patchEdge, removeEdge, setMembers } from './apply-edges.js';
+import { expectRoom } from './apply-entries.js';
 import { countAccess, expectNodes, insertFormed, patchNode, purgeNode } from './apply-nodes.js';
 import type { Connection } from './connection.js';
 import { findSameText } from './read.js';
@@ -127,6 +128,9 @@ export class Application {
           break;
         case 'set_members':
           setMembers(this, change);
+          break;
+        case 'expect_room':
+          expectRoom(this.connection, change);
           break;
         case 'join_conversation':
           joinConversation(this, change);

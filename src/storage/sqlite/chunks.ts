@@ -1,5 +1,5 @@
 import { CHUNK_TYPES, type ChunkType } from '../../domain/chunk-types.js';
-import type { ChunkSource } from '../../domain/chunks.js';
+import type { ChunkLinkWord, ChunkSource } from '../../domain/chunks.js';
 import type { ChosenTerms } from '../../domain/ranking.js';
 import type { SpaceName } from '../../domain/spaces.js';
 import type { Tier } from '../../domain/vocabulary.js';
@@ -12,7 +12,10 @@ import type {
   ChunkRelative,
   ChunkSpot,
   ChunksAround,
+  DrawnRow,
+  SharingPage,
   StoredChunk,
+  TagHolder,
 } from '../port.js';
 import type { AccessCounts } from './access.js';
 import type { Connection } from './connection.js';
@@ -57,7 +60,7 @@ export const FITTING_CHUNKS = `
   CROSS JOIN chunks c ON c.node_seq = matched.value JOIN nodes n ON n.seq = c.node_seq WHERE ${FITS}`;
 
 const alongConversation = (comparison: '<' | '>', order: 'DESC' | 'ASC'): string => `
-  SELECT n.id, c.node_seq AS seq, c.created_at, 0 AS shared FROM chunks c JOIN nodes n ON n.seq = c.node_seq
+  SELECT n.id, c.node_seq AS seq, c.created_at FROM chunks c JOIN nodes n ON n.seq = c.node_seq
   WHERE c.conversation_id = @conversation AND (c.created_at, c.id) ${comparison} (@place, @placeId)
   AND c.created_at >= @since AND n.tier <> 'archive'
   ORDER BY c.created_at ${order}, c.id ${order} LIMIT @limit`;
@@ -65,16 +68,28 @@ const alongConversation = (comparison: '<' | '>', order: 'DESC' | 'ASC'): string
 export const SAID_BEFORE = alongConversation('<', 'DESC');
 export const SAID_AFTER = alongConversation('>', 'ASC');
 
-/** Of each tag the latest holders, so that a tag that everybody has costs no more than a rare one. */
+/** Of a tag the latest holders: a tag that everybody has costs no more than a rare one. */
 export const LATEST_HOLDERS = `
-  SELECT t.node_seq FROM node_tags t JOIN chunks c ON c.node_seq = t.node_seq JOIN nodes n ON n.seq = t.node_seq
-  WHERE t.tag = @tag AND t.node_seq < @before AND c.conversation_id <> @conversation AND n.tier <> 'archive'
-  ORDER BY t.node_seq DESC LIMIT @limit`;
+  SELECT c.id, c.node_seq AS seq, c.created_at, c.conversation_id, c.tags, n.tier FROM (
+    SELECT node_seq FROM node_tags WHERE tag = @tag AND node_seq < @before ORDER BY node_seq DESC LIMIT @looked) AS t
+  CROSS JOIN chunks c ON c.node_seq = t.node_seq CROSS JOIN nodes n ON n.seq = c.node_seq`;
 
-export const SHARING = `
-  SELECT n.id, n.seq, n.created_at, (SELECT count(*) FROM node_tags t
-    WHERE t.node_seq = n.seq AND t.tag IN (SELECT value FROM json_each(@tags))) AS shared
-  FROM json_each(@seqs) AS found CROSS JOIN nodes n ON n.seq = found.value`;
+/** How far the latest of them reach, chunks or not. */
+export const OLDEST_LOOKED_AT = `
+  SELECT node_seq FROM node_tags WHERE tag = @tag AND node_seq < @before ORDER BY node_seq DESC LIMIT 1 OFFSET @looked - 1`;
+
+/** What reads the same from either end has no subject: each of two participants is the other's. */
+export const DRAWN_LINKS = `
+  SELECT from_id, to_id, label, weight, edge_id FROM (
+    SELECT wanted.value AS from_id, t.id AS to_id, x.label, e.weight, e.id AS edge_id,
+      row_number() OVER (PARTITION BY x.node_seq, x.label ORDER BY e.weight DESC, t.id) AS place
+    FROM json_each(@ids) AS wanted CROSS JOIN nodes f ON f.id = wanted.value
+    CROSS JOIN json_each(@words) AS word CROSS JOIN membership x ON x.node_seq = f.seq AND x.label = word.value
+    CROSS JOIN membership y ON y.edge_seq = x.edge_seq AND y.node_seq <> x.node_seq
+    CROSS JOIN nodes t ON t.seq = y.node_seq CROSS JOIN hyperedges e ON e.seq = x.edge_seq
+    WHERE (x.role = 'subject' AND y.role = 'object' OR x.role = 'participant' AND y.role = 'participant')
+    AND t.form = 'chunk' AND t.tier <> 'archive' AND (@among IS NULL OR t.id IN (SELECT value FROM json_each(@among)))
+  ) AS placed WHERE place <= @each`;
 
 /** Ids of chunks are one range of the index of all ids. */
 export const WALK_CHUNKS = `
@@ -90,6 +105,8 @@ export const TOKENS = 'SELECT tokens FROM chunk_sums WHERE one = 1';
 export const CONVERSATIONS = "SELECT count(*) FROM hyperedges WHERE type = 'context' AND label = 'context_of'";
 
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+/** Of each tag so many holders are looked at for one page. */
+const HOLDERS_LOOKED_AT = 2_000;
 /** How much further to look when the filter takes too many of the best matches away. */
 const POOL_GROWTH = 8;
 
@@ -157,27 +174,58 @@ export class Chunks implements ChunkReads {
     return this.#relatives(space, SAID_BEFORE, { conversation: conversationId, ...place, since: sinceMs, limit });
   }
 
+  async findHolders(space: SpaceName, tags: readonly string[], each: number): Promise<Map<string, TagHolder[]>> {
+    return this.spaces.peek(
+      space,
+      (connection) =>
+        new Map(tags.map((tag) => [tag, holdersOf(connection, { tag, before: AFTER_ALL, looked: each })])),
+      new Map<string, TagHolder[]>(),
+    );
+  }
+
   async listSharing(
     space: SpaceName,
-    { tags, conversationId: conversation }: ChunkSpot,
+    { tags, conversationId }: ChunkSpot,
     beforeSeq: number | null,
     limit: number,
-  ): Promise<ChunkRelative[]> {
-    const before = beforeSeq ?? AFTER_ALL;
-    return this.spaces.peek<ChunkRelative[]>(
+  ): Promise<SharingPage> {
+    const looking = { before: beforeSeq ?? AFTER_ALL, looked: HOLDERS_LOOKED_AT };
+    return this.spaces.peek<SharingPage>(
       space,
       (connection) => {
-        const holders = new Set(
-          tags.flatMap((tag) =>
-            connection.rows<[number]>(LATEST_HOLDERS, { tag, before, conversation, limit }).map(([seq]) => seq),
-          ),
-        );
-        const seqs = JSON.stringify([...holders].sort((a, b) => b - a).slice(0, limit));
-        const rows = connection.all<RelativeRow>(SHARING, { seqs, tags: JSON.stringify(tags) });
-        return rows.map(toRelative).sort((a, b) => b.seq - a.seq);
+        const bySeq = new Map<number, TagHolder>();
+        // Only as far as all tags were looked at: beyond that the order would not be the latest first.
+        let floor = 0;
+        for (const tag of tags) {
+          floor = Math.max(floor, connection.rows<[number]>(OLDEST_LOOKED_AT, { tag, ...looking })[0]?.[0] ?? 0);
+          for (const holder of holdersOf(connection, { tag, ...looking })) bySeq.set(holder.seq, holder);
+        }
+        const found = [...bySeq.values()]
+          .filter((holder) => holder.seq >= floor && holder.conversationId !== conversationId)
+          .sort((a, b) => b.seq - a.seq);
+        const holders = found.slice(0, limit);
+        return { holders, next: found.length > limit ? (holders.at(-1)?.seq ?? null) : floor || null };
       },
-      [],
+      { holders: [], next: null },
     );
+  }
+
+  async findDrawn(
+    space: SpaceName,
+    ids: readonly string[],
+    words: readonly ChunkLinkWord[],
+    each: number,
+    amongIds?: readonly string[],
+  ): Promise<DrawnRow[]> {
+    const parameters = {
+      ids: JSON.stringify([...new Set(ids)]),
+      words: JSON.stringify(words),
+      each,
+      among: amongIds ? JSON.stringify(amongIds) : null,
+    };
+    return this.spaces
+      .peek<DrawnLinkRow[]>(space, (connection) => connection.rows<DrawnLinkRow>(DRAWN_LINKS, parameters), [])
+      .map(([fromId, toId, word, strength, edgeId]) => ({ fromId, toId, word, strength, edgeId }));
   }
 
   async walkChunks(space: SpaceName, afterId: string | null, limit: number): Promise<StoredChunk[]> {
@@ -224,6 +272,7 @@ export class Chunks implements ChunkReads {
   #toChunk(space: SpaceName, row: ChunkRow): StoredChunk {
     const waiting = this.access.waiting(space, row.id);
     const lastAccessedAtMs = Math.max(waiting?.atMs ?? 0, row.last_accessed_at ?? 0);
+    const accessCount = (row.access_count ?? 0) + (waiting?.count ?? 0);
     return {
       id: row.id,
       seq: row.seq,
@@ -239,10 +288,25 @@ export class Chunks implements ChunkReads {
       archivedAtMs: row.archived_at,
       revision: row.revision,
       createdAtMs: row.created_at,
-      accessCount: (row.access_count ?? 0) + (waiting?.count ?? 0),
-      lastAccessedAtMs: lastAccessedAtMs === 0 ? null : lastAccessedAtMs,
+      accessCount,
+      // A chunk that came back from the archive has a moment without a look.
+      lastAccessedAtMs: accessCount === 0 ? null : lastAccessedAtMs,
     };
   }
+}
+
+function holdersOf(
+  connection: Connection,
+  parameters: { readonly tag: string; readonly before: number; readonly looked: number },
+): TagHolder[] {
+  return connection
+    .all<HolderRow>(LATEST_HOLDERS, parameters)
+    .filter(({ tier }) => tier !== 'archive')
+    .map((row) => ({
+      ...toRelative(row),
+      conversationId: row.conversation_id,
+      tags: JSON.parse(row.tags) as string[],
+    }));
 }
 
 function sourceOf({ conversationId, tags }: ChunkFilter): keyof typeof SOURCES {
@@ -282,19 +346,21 @@ const toCandidate = ([id, terms, length, content, confidence, createdAtMs, tags]
   tags: JSON.parse(tags) as string[],
 });
 
+type DrawnLinkRow = readonly [string, string, ChunkLinkWord, number, string];
+
 interface RelativeRow {
   id: string;
   seq: number;
   created_at: number;
-  shared: number;
 }
 
-const toRelative = ({ id, seq, created_at: createdAtMs, shared: sharedTags }: RelativeRow): ChunkRelative => ({
-  id,
-  seq,
-  createdAtMs,
-  sharedTags,
-});
+interface HolderRow extends RelativeRow {
+  conversation_id: string;
+  tags: string;
+  tier: Tier;
+}
+
+const toRelative = ({ id, seq, created_at: createdAtMs }: RelativeRow): ChunkRelative => ({ id, seq, createdAtMs });
 
 interface ChunkRow {
   seq: number;

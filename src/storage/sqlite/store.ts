@@ -29,6 +29,7 @@ import { Agents } from './agents.js';
 import { addRepo, countRepos, listRepos, removeRepo } from './catalogue.js';
 import { Chunks } from './chunks.js';
 import { Edges } from './edges.js';
+import { Entries } from './entries.js';
 import { Episodes } from './episodes.js';
 import { Evolution } from './evolution.js';
 import { isBeyondReading } from './failures.js';
@@ -63,6 +64,7 @@ export class SqliteStore implements Store {
   readonly #episodes: Episodes;
   readonly #narratives: Narratives;
   readonly chunks: Chunks;
+  readonly entries: Entries;
   readonly #graph: Graph;
   readonly #commits: GroupCommit;
 
@@ -88,6 +90,7 @@ export class SqliteStore implements Store {
     this.#episodes = new Episodes(this.#spaces, this.#access);
     this.#narratives = new Narratives(this.#spaces);
     this.chunks = new Chunks(this.#spaces, this.#access);
+    this.entries = new Entries(this.#spaces, this.#access);
     this.#graph = new Graph(this.#spaces);
     this.#commits = new GroupCommit(this.#spaces);
   }

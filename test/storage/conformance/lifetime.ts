@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { GLOBAL_SPACE, viewOf } from '../../../src/domain/spaces.js';
-import type { ChunkFilter, ChunkReads, EpisodeFilter, NarrativeFilter, Store } from '../../../src/storage/port.js';
+import type {
+  ChunkFilter,
+  ChunkReads,
+  EntryFilter,
+  EntryReads,
+  EpisodeFilter,
+  NarrativeFilter,
+  Store,
+} from '../../../src/storage/port.js';
 import {
   digestOf,
   globalPlanOf,
@@ -42,52 +50,53 @@ const ANY_CHAPTER: NarrativeFilter = {
 };
 
 /** Every call there is but `close`; the type makes a new method add its row. */
-const CALLS: { [Method in Exclude<keyof Store, 'close' | 'chunks'>]: (store: Store) => Promise<unknown> } = {
-  apply: (store) => store.apply(planOf(insert(idOf(9)))),
-  getMemories: (store) => store.getMemories(VIEW, [idOf(1)]),
-  getBriefs: (store) => store.getBriefs(VIEW, [idOf(1)]),
-  findSameText: (store) => store.findSameText(REPO, 'fact', digestOf('x')),
-  countTerms: (store) => store.countTerms(VIEW, ['redi']),
-  searchTerms: (store) => store.searchTerms(VIEW, { any: ['redi'], also: [] }, MANY),
-  findEdges: (store) => store.findEdges(VIEW, [idOf(1)], LABELS, MANY),
-  findNeighbours: (store) => store.findNeighbours(VIEW, [idOf(1)], LABELS, MANY),
-  findEdgesByKey: (store) => store.findEdgesByKey(VIEW, ['related_to|a|b']),
-  findReplacements: (store) => store.findReplacements(VIEW, [idOf(3)], MANY),
-  findHistory: (store) => store.findHistory(VIEW, [idOf(3)], MANY),
-  sumVotes: (store) => store.sumVotes(VIEW, [idOf(2)]),
-  getNodes: (store) => store.getNodes(VIEW, [idOf(1)]),
-  findVisible: (store) => store.findVisible(VIEW, [idOf(1)]),
-  listNodes: (store) => store.listNodes(REPO, EVERYTHING, null, MANY),
-  listWear: (store) => store.listWear(REPO, EVERYTHING, null, MANY),
-  listEvolution: (store) => store.listEvolution(REPO, EVER, null, MANY),
-  readConfidence: (store) => store.readConfidence(VIEW, idOf(1), MANY),
-  findTerms: (store) => store.findTerms(VIEW, ['re'], MANY),
-  searchNodes: (store) => store.searchNodes(VIEW, { match: 'any', terms: ['redi'] }, ANYWHERE, MANY),
-  noteQuery: async (store) => store.noteQuery(REPO, 'session'),
-  getAgent: (store) => store.getAgent(REPO, 'agent'),
-  findLatestMain: (store) => store.findLatestMain(REPO),
-  getSession: (store) => store.getSession(REPO, 'session'),
-  findOpenSession: (store) => store.findOpenSession(REPO, 'agent'),
-  getEpisodes: (store) => store.getEpisodes(REPO, [idOf(1)], true),
-  listEpisodes: (store) => store.listEpisodes(REPO, ANY_EPISODE, 'recent', null, MANY),
-  searchEpisodes: (store) => store.searchEpisodes(REPO, { any: ['redi'], also: [] }, ANY_EPISODE, MANY),
-  getNarratives: (store) => store.getNarratives(REPO, [idOf(1)], true),
-  listNarratives: (store) => store.listNarratives(REPO, ANY_CHAPTER, 'recent', null, MANY),
-  findMembers: (store) => store.findMembers(REPO, 'narrates', [idOf(1)]),
-  noteAccess: async (store) => store.noteAccess(REPO, [idOf(1)], 0),
-  getEdge: (store) => store.getEdge(VIEW, idOf(1)),
-  listEdges: (store) => store.listEdges(REPO, { type: null, label: null, nodeId: null }, null, MANY),
-  findEdgesAround: (store) => store.findEdgesAround(VIEW, [idOf(1)], { types: null, label: null, perNode: MANY }),
-  findVotes: (store) => store.findVotes(VIEW, idOf(2), MANY),
-  findEvidence: (store) => store.findEvidence(VIEW, idOf(3), MANY),
-  findAttached: (store) => store.findAttached(VIEW, idOf(3), ['a']),
-  findReply: (store) => store.findReply(REPO, 'key-1', 0),
-  listRepos: (store) => store.listRepos(null, MANY),
-  dropRepo: (store) => store.dropRepo(REPO),
-  countNodes: (store) => store.countNodes(REPO),
-  summarize: (store) => store.summarize(),
-  check: (store) => store.check(),
-};
+const CALLS: { [Method in Exclude<keyof Store, 'close' | 'chunks' | 'entries'>]: (store: Store) => Promise<unknown> } =
+  {
+    apply: (store) => store.apply(planOf(insert(idOf(9)))),
+    getMemories: (store) => store.getMemories(VIEW, [idOf(1)]),
+    getBriefs: (store) => store.getBriefs(VIEW, [idOf(1)]),
+    findSameText: (store) => store.findSameText(REPO, 'fact', digestOf('x')),
+    countTerms: (store) => store.countTerms(VIEW, ['redi']),
+    searchTerms: (store) => store.searchTerms(VIEW, { any: ['redi'], also: [] }, MANY),
+    findEdges: (store) => store.findEdges(VIEW, [idOf(1)], LABELS, MANY),
+    findNeighbours: (store) => store.findNeighbours(VIEW, [idOf(1)], LABELS, MANY),
+    findEdgesByKey: (store) => store.findEdgesByKey(VIEW, ['related_to|a|b']),
+    findReplacements: (store) => store.findReplacements(VIEW, [idOf(3)], MANY),
+    findHistory: (store) => store.findHistory(VIEW, [idOf(3)], MANY),
+    sumVotes: (store) => store.sumVotes(VIEW, [idOf(2)]),
+    getNodes: (store) => store.getNodes(VIEW, [idOf(1)]),
+    findVisible: (store) => store.findVisible(VIEW, [idOf(1)]),
+    listNodes: (store) => store.listNodes(REPO, EVERYTHING, null, MANY),
+    listWear: (store) => store.listWear(REPO, EVERYTHING, null, MANY),
+    listEvolution: (store) => store.listEvolution(REPO, EVER, null, MANY),
+    readConfidence: (store) => store.readConfidence(VIEW, idOf(1), MANY),
+    findTerms: (store) => store.findTerms(VIEW, ['re'], MANY),
+    searchNodes: (store) => store.searchNodes(VIEW, { match: 'any', terms: ['redi'] }, ANYWHERE, MANY),
+    noteQuery: async (store) => store.noteQuery(REPO, 'session'),
+    getAgent: (store) => store.getAgent(REPO, 'agent'),
+    findLatestMain: (store) => store.findLatestMain(REPO),
+    getSession: (store) => store.getSession(REPO, 'session'),
+    findOpenSession: (store) => store.findOpenSession(REPO, 'agent'),
+    getEpisodes: (store) => store.getEpisodes(REPO, [idOf(1)], true),
+    listEpisodes: (store) => store.listEpisodes(REPO, ANY_EPISODE, 'recent', null, MANY),
+    searchEpisodes: (store) => store.searchEpisodes(REPO, { any: ['redi'], also: [] }, ANY_EPISODE, MANY),
+    getNarratives: (store) => store.getNarratives(REPO, [idOf(1)], true),
+    listNarratives: (store) => store.listNarratives(REPO, ANY_CHAPTER, 'recent', null, MANY),
+    findMembers: (store) => store.findMembers(REPO, 'narrates', [idOf(1)]),
+    noteAccess: async (store) => store.noteAccess(REPO, [idOf(1)], 0),
+    getEdge: (store) => store.getEdge(VIEW, idOf(1)),
+    listEdges: (store) => store.listEdges(REPO, { type: null, label: null, nodeId: null }, null, MANY),
+    findEdgesAround: (store) => store.findEdgesAround(VIEW, [idOf(1)], { types: null, label: null, perNode: MANY }),
+    findVotes: (store) => store.findVotes(VIEW, idOf(2), MANY),
+    findEvidence: (store) => store.findEvidence(VIEW, idOf(3), MANY),
+    findAttached: (store) => store.findAttached(VIEW, idOf(3), ['a']),
+    findReply: (store) => store.findReply(REPO, 'key-1', 0),
+    listRepos: (store) => store.listRepos(null, MANY),
+    dropRepo: (store) => store.dropRepo(REPO),
+    countNodes: (store) => store.countNodes(REPO),
+    summarize: (store) => store.summarize(),
+    check: (store) => store.check(),
+  };
 
 const SPOT = { id: 'chunk', seq: 1, conversationId: 'talk', tags: ['tag'], createdAtMs: START_MS };
 const ANY_CHUNK: ChunkFilter = {
@@ -107,8 +116,29 @@ const CHUNK_CALLS: { [Method in keyof ChunkReads]: (store: Store) => Promise<unk
   findAround: ({ chunks }) => chunks.findAround(REPO, SPOT, MANY),
   listConversation: ({ chunks }) => chunks.listConversation(REPO, 'talk', null, 0, MANY),
   listSharing: ({ chunks }) => chunks.listSharing(REPO, SPOT, null, MANY),
+  findHolders: ({ chunks }) => chunks.findHolders(REPO, ['tag'], MANY),
+  findDrawn: ({ chunks }) => chunks.findDrawn(REPO, ['chunk'], ['supports'], MANY),
   walkChunks: ({ chunks }) => chunks.walkChunks(REPO, null, MANY),
   countChunks: ({ chunks }) => chunks.countChunks(REPO),
+};
+
+const ANY_ENTRY: EntryFilter = {
+  type: null,
+  tags: [],
+  search: null,
+  importance: null,
+  category: null,
+  status: null,
+  includeArchived: true,
+  activeSinceMs: null,
+  completedSinceMs: null,
+};
+
+const ENTRY_CALLS: { [Method in keyof EntryReads]: (store: Store) => Promise<unknown> } = {
+  getEntries: ({ entries }) => entries.getEntries(REPO, [idOf(1)]),
+  findEntries: ({ entries }) => entries.findEntries(REPO, ANY_ENTRY, { by: 'created_at', order: 'asc' }),
+  listIdle: ({ entries }) => entries.listIdle(REPO, 'task'),
+  countEntries: ({ entries }) => entries.countEntries(REPO),
 };
 
 export function lifetime(subject: Subject): void {
@@ -140,7 +170,7 @@ export function lifetime(subject: Subject): void {
     expect(await subject.shownIn(VIEW)).toEqual(acknowledged);
   });
 
-  test.each(Object.entries({ ...CALLS, ...CHUNK_CALLS }))(
+  test.each(Object.entries({ ...CALLS, ...CHUNK_CALLS, ...ENTRY_CALLS }))(
     'once closed, %s is refused and changes nothing',
     async (_, call) => {
       await furnish();

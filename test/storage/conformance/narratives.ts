@@ -296,10 +296,13 @@ export function narratives(subject: Subject): void {
       expect(await members(chapterId(5))).toEqual([a]);
     });
 
-    test('leave when they are removed, and the others keep their order', async () => {
+    test('cannot be removed while a chapter tells of them; once it does not, the others keep their order', async () => {
       await fill();
       await subject.apply(setMembers(chapterId(5), [c, a, b]));
-      await subject.apply({ change: 'purge_node', nodeId: a, repoId: REPO, atMs: START_MS });
+      const purge = { change: 'purge_node', nodeId: a, repoId: REPO, atMs: START_MS } as const;
+      await expect(subject.apply(purge)).rejects.toMatchObject({ reason: 'revision' });
+      expect(await members(chapterId(5))).toEqual([c, a, b]);
+      await subject.apply(setMembers(chapterId(5), [c, b]), purge);
       expect(await members(chapterId(5))).toEqual([c, b]);
     });
 

@@ -59,7 +59,7 @@ export const unsaid = (summaries: readonly Summary[], existing: ReadonlySet<stri
   summaries.filter(({ sourceIds }) => !existing.has(summaryKey(sourceIds)));
 
 /** Oldest first; equal ages by id, so that the order in which nodes were found does not matter. */
-export const byAge = (a: EvolvingNode, b: EvolvingNode): number =>
+export const byAge = (a: Pick<EvolvingNode, 'id' | 'createdAtMs'>, b: typeof a): number =>
   a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** More of a text than any summary quotes. */

@@ -196,6 +196,7 @@ class SnippetDesk {
       problemLinks: true,
       factLinks: true,
       asOfMs: null,
+      sessionId: this.place.sessionId,
       tokensMax: null,
     });
     return Object.values(packed.sections)

@@ -166,6 +166,30 @@ describe('SPEC-02.37 the request', () => {
     expect(await resultOf(service, own, { session_id: 'B' }, repoId)).toEqual([1, 1]);
   });
 
+  test('of a session reads what belongs to it and what all share, whether found or reached over edges', async () => {
+    const repoId = 'sessions/read';
+    const shared = await resultOf(service, 'memory_add_fact("Whimbrel flock", 0.9, "longterm")', {}, repoId);
+    const noted = `const own = [memory_add_fact("Whimbrel mine"), memory_add_experience("Curlew", "seen", true)];
+      for (const id of own) memory_relate("related_to", ${quoted(shared)}, id); own`;
+    const own = await resultOf(service, noted, { session_id: 'A' }, repoId);
+    const read = 'memory_read("whimbrel", 20).map(({ id }) => id).sort()';
+    const all = [shared, ...(own as string[])].sort();
+    expect(await resultOf(service, read, { session_id: 'A' }, repoId)).toEqual(all);
+    expect(await resultOf(service, read, {}, repoId)).toEqual(all);
+    expect(await resultOf(service, read, { session_id: 'B' }, repoId)).toEqual([shared]);
+  });
+
+  test('of a session reads as if words that only another one noted were unheard of', async () => {
+    const repoId = 'sessions/words';
+    for (const word of ['zebra', 'yak']) {
+      await resultOf(service, `memory_add_fact("Dunlin of the ${word}", 0.9)`, { session_id: 'A' }, repoId);
+    }
+    await resultOf(service, 'memory_add_fact("Dunlin alone", 0.9, "longterm")', {}, repoId);
+    const read = (query: string) =>
+      resultOf(service, `memory_read("${query}").map(({ text, score }) => [text, score])`, { session_id: 'B' }, repoId);
+    expect(await read('dunlin zebra yak')).toEqual(await read('dunlin okapi eland'));
+  });
+
   test('names the task that what is added belongs to, so that it can be consolidated', async () => {
     const repoId = 'tasks/done';
     const place = { session_id: 's-8', task_id: 't-8' };

@@ -164,6 +164,21 @@ describe('SPEC-02.30 SPEC-02.37 memory_get_context', () => {
 });
 
 describe('SPEC-02.31 SPEC-02.37 memory_relate', () => {
+  test.each([
+    ['causes', ['cause', 'effect']],
+    ['summarizes', ['subject', 'object']],
+    ['related_to', ['participant', 'participant']],
+    ['a word of its own', ['subject', 'object']],
+  ])('draws an edge labelled %s with the parts %j in their order', async (label, roles) => {
+    const code = `const [a, b] = [memory_add_fact("a"), memory_add_fact("b")]; [a, b, memory_relate(${quoted(label)}, a, b)]`;
+    const [a, b, id] = (await resultOf(service, code)) as [string, string, string];
+    const { members } = (await graph.getEdge(id).expect(200)).body;
+    expect(members.map(({ node_id, role }: { node_id: string; role: string }) => [node_id, role])).toEqual([
+      [a, roles[0]],
+      [b, roles[1]],
+    ]);
+  });
+
   test('finds an edge that is there between two nodes with thousands of newer ones', async () => {
     const [a, b, ...others] = Array.from({ length: 1_102 }, (_, index) => idOf(5_000_000 + index)) as [string, string];
     const nodes = [a, b, ...others].map((id) => concept(id, { repoId: REPO }));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { GraphClient } from '../../support/nodes.js';
 import { failing, lasting, postSnippet, quoted, REPO, resultOf, run } from '../../support/repl.js';
 import { remember } from '../../support/requests.js';
@@ -47,6 +47,26 @@ describe('SPEC-02.37 a snippet sees what it wrote itself', () => {
 });
 
 describe('SPEC-02.37 what a snippet writes is stored together or not at all', () => {
+  test('an edge that somebody else drew in the meantime is that edge, and all the rest is stored', async () => {
+    const [one, two] = [await graph.node({ content: 'Teal' }), await graph.node({ content: 'Garganey' })];
+    const { store } = service;
+    const apply = store.apply.bind(store);
+    const relate = `memory_relate("meanwhile", ${quoted(one.id)}, ${quoted(two.id)})`;
+    let firstId: unknown;
+    const spy = vi.spyOn(store, 'apply').mockImplementationOnce(async (plan) => {
+      firstId = await resultOf(service, relate);
+      return apply(plan);
+    });
+    const code = `const id = ${relate}; print("edge", id); ({ fact: memory_add_fact("beside it"), id })`;
+    const { result, printed, side_effects } = await run(service, code);
+    spy.mockRestore();
+    const { fact, id } = result as { fact: string; id: string };
+    expect([id, printed]).toEqual([firstId, [`edge ${firstId}`]]);
+    expect(side_effects).toEqual([{ effect: 'node_inserted', id: fact }]);
+    await graph.getNode(fact).expect(200);
+    expect(await graph.allEdges({ label: 'meanwhile' })).toMatchObject([{ id }]);
+  });
+
   const WRITES = `const a = memory_add_fact("one"); const b = memory_add_fact("two");
 memory_add_experience("three", "done", true); memory_relate("then", a, b);`;
 

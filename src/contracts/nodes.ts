@@ -243,7 +243,7 @@ export const NodeSearchRequest = named(
   'NodeSearchRequest',
   strict(
     {
-      query: Type.String({ minLength: 1, description: 'Plain words; there is no query syntax' }),
+      query: Type.String({ description: 'Plain words; there is no query syntax, and nothing fits a blank query' }),
       match: Type.Optional(
         words(['any', 'all', 'phrase', 'prefix'], {
           default: 'any',

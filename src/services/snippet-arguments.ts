@@ -13,6 +13,11 @@ export function refuse(violations: readonly Violation[]): void {
   if (first) throw new Error(`${first.field} ${first.message}`);
 }
 
+/** What would change nothing is a mistake of who gave it. */
+export function refuseSurplus(name: string, most: number, given: readonly Json[]): void {
+  if (given.length > most) throw new Error(`${name} takes at most ${most} arguments, and ${given.length} were given`);
+}
+
 export function text(name: string, value: Json | undefined): string {
   if (typeof value !== 'string') throw new Error(`${name} must be a text`);
   const unstorable = whyUnstorable(value);

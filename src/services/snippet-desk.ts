@@ -4,17 +4,17 @@ import { checkEdge, type EdgeDraft } from '../domain/edges.js';
 import { edgeKey, type Label, linkOf, type Member, membersOf } from '../domain/links.js';
 import { CONFIDENCE_DEFAULT } from '../domain/node.js';
 import { checkQuery } from '../domain/rules.js';
-import { spaceOfRelation, viewOf } from '../domain/spaces.js';
+import { GLOBAL_SPACE, spaceOfRelation, viewOf } from '../domain/spaces.js';
 import { indexTerms, queryTerms } from '../domain/terms.js';
 import { GateFailure } from '../domain/violations.js';
 import { NODE_TYPES, type Scope, TIERS, type Tier } from '../domain/vocabulary.js';
 import type { Json } from '../sandbox/json.js';
 import type { StoredNode } from '../storage/port.js';
 import type { Context } from './context.js';
-import { searchNodes } from './node-search.js';
+import { rankNodes } from './node-search.js';
 import { findNode, toConcept } from './nodes.js';
 import { readPack } from './retrieval.js';
-import { confidenceOf, count, flag, refuse, text, tierOf } from './snippet-arguments.js';
+import { confidenceOf, count, flag, refuse, refuseSurplus, text, tierOf } from './snippet-arguments.js';
 
 /** Where a snippet belongs: what it adds is of this session and task, and what other sessions note is out of its sight. */
 export interface Place {
@@ -24,15 +24,33 @@ export interface Place {
 
 const EXPERIENCE_CONFIDENCE = 0.7;
 
-/** What a node looks like inside a snippet. */
-const presentNode = (node: Pick<StoredNode, 'id' | 'type' | 'content' | 'confidence' | 'tier' | 'kind'>): Json => ({
-  id: node.id,
-  type: node.type,
-  subtype: node.kind,
-  content: node.content,
-  confidence: node.confidence,
-  tier: node.tier,
-});
+/** The texts that one call gives back have so many characters together: the whole of many long ones would keep others waiting. */
+const CHARACTERS_MAX = 200_000;
+
+/** As much of each text as has room after those before it. */
+function shortened(texts: readonly string[]): string[] {
+  let room = CHARACTERS_MAX;
+  return texts.map((text) => {
+    const shown = text.length <= room ? text : `${text.slice(0, room).toWellFormed()}…`;
+    room = Math.max(0, room - text.length);
+    return shown;
+  });
+}
+
+type Shown = Pick<StoredNode, 'id' | 'type' | 'content' | 'confidence' | 'tier' | 'kind'>;
+
+/** What nodes look like inside a snippet. */
+function presentNodes(nodes: readonly Shown[]): Json {
+  const texts = shortened(nodes.map(({ content }) => content));
+  return nodes.map(({ id, type, kind, confidence, tier }, index) => ({
+    id,
+    type,
+    subtype: kind,
+    content: texts[index] as string,
+    confidence,
+    tier,
+  }));
+}
 
 const pairOf = (nodeIds: readonly string[]): Member[] =>
   nodeIds.map((nodeId, position) => ({ nodeId, role: position === 0 ? 'subject' : 'object', position }));
@@ -54,11 +72,13 @@ export class SnippetDesk {
     return Object.fromEntries(
       Object.entries(this.#functions()).map(([name, run]) => [
         name,
-        (...given) =>
-          run(...given).catch((error: unknown) => {
+        async (...given) => {
+          refuseSurplus(name, run.length, given);
+          return run(...given).catch((error: unknown) => {
             if (error instanceof GateFailure) refuse(error.violations);
             throw error;
-          }),
+          });
+        },
       ]),
     );
   }
@@ -95,7 +115,7 @@ export class SnippetDesk {
     refuse(checkQuery(query, null));
     const wanted = new Set(queryTerms(query));
     const own = this.#own(tier).filter(({ terms }) => terms.some((term) => wanted.has(term)));
-    const found = await searchNodes(this.context, this.repoId, {
+    const found = await rankNodes(this.context, this.repoId, {
       query,
       match: 'any',
       filter: { type: null, tier, form: null, kind: null, minConfidence: 0, sessionId: this.place.sessionId },
@@ -103,11 +123,11 @@ export class SnippetDesk {
       includeGlobal: true,
       limit,
     });
-    return [...own, ...found.map(({ node }) => node)].slice(0, limit).map(presentNode);
+    return presentNodes([...own, ...found.map(({ node }) => node)].slice(0, limit));
   }
 
   /** What the snippet itself has added to the tier, or to any that is in sight. */
-  #own(tier: Tier | null): (Parameters<typeof presentNode>[0] & { terms: readonly string[] })[] {
+  #own(tier: Tier | null): (Shown & { terms: readonly string[] })[] {
     return [...this.#added]
       .filter(([, { draft }]) => (tier === null ? draft.tier !== 'archive' : draft.tier === tier))
       .map(([id, { draft, terms }]) => ({ id, kind: null, terms, ...draft }));
@@ -125,14 +145,17 @@ export class SnippetDesk {
       withShared: true,
       taskId: null,
     };
-    const nodes = await this.context.store.listNodes(this.repoId, filter, null, limit);
-    return [...this.#own(tier), ...nodes]
-      .sort((a, b) => (b.confidence ?? 0) - (a.confidence ?? 0))
-      .slice(0, limit)
-      .map(presentNode);
+    const { store } = this.context;
+    const own = await store.listNodes(this.repoId, filter, null, limit);
+    const shared = await store.listNodes(GLOBAL_SPACE, filter, null, limit);
+    const stored = [...own, ...shared].sort((a, b) => b.createdAtMs - a.createdAtMs);
+    return presentNodes(
+      [...this.#own(tier), ...stored].sort((a, b) => (b.confidence ?? 0) - (a.confidence ?? 0)).slice(0, limit),
+    );
   }
 
   async #read(query: string, limit: number): Promise<Json> {
+    if (query.trim() === '') return [];
     const packed = await readPack(this.context, {
       repoId: this.repoId,
       mode: 'targeted',
@@ -148,17 +171,17 @@ export class SnippetDesk {
       sessionId: this.place.sessionId,
       tokensMax: null,
     });
-    return Object.values(packed.sections)
-      .flat()
-      .map((item) => ({
-        id: item.id,
-        form: item.memory.form,
-        kind: item.memory.kind,
-        text: item.memory.content,
-        score: item.score,
-        why: item.why,
-        state: item.state,
-      }));
+    const items = Object.values(packed.sections).flat();
+    const texts = shortened(items.map(({ memory }) => memory.content));
+    return items.map(({ id, memory: { form, kind }, score, why, state }, index) => ({
+      id,
+      form,
+      kind,
+      text: texts[index] as string,
+      score,
+      why,
+      state,
+    }));
   }
 
   #add(given: Pick<ConceptDraft, 'type' | 'content' | 'confidence' | 'tier' | 'metadata'>): string {

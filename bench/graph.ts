@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../src/config.js';
 import type { Change } from '../src/domain/changes.js';
+import type { Member } from '../src/domain/links.js';
 import { indexTerms } from '../src/domain/terms.js';
+import type { Role } from '../src/domain/vocabulary.js';
 import { openStore } from '../src/storage/open.js';
 import { startService } from './children.js';
 import { Random } from './random.js';
@@ -29,12 +31,19 @@ const HUBS = [
 const HUB_LOOKUPS_PER_ROUND = 5;
 const HUB_RATIO_MAX = 20;
 
+/** Everybody is joined to everybody, over edges of very many members: whoever else asks waits no longer than this. */
+const DENSE = { repoId: 'graph/dense', nodes: 500 };
+const DENSE_EDGES = 2_000;
+const DENSE_MEMBERS = 100;
+const DENSE_LOOKUPS = 5;
+const WAIT_MAX_MS = 250;
+
 interface Graph {
   readonly repoId: string;
   readonly ids: readonly string[];
 }
 
-type Pairs = Generator<readonly [subject: string, object: string]>;
+type Pairs = Generator<readonly string[]>;
 
 function* randomPairs(ids: readonly string[], random: Random): Pairs {
   for (let edge = 0; edge < ids.length * EDGES_PER_NODE; edge++) yield [random.pick(ids), random.pick(ids)];
@@ -43,6 +52,15 @@ function* randomPairs(ids: readonly string[], random: Random): Pairs {
 /** The first of them with each of the others. */
 function* hubPairs([hub, ...others]: readonly string[]): Pairs {
   for (const other of others) yield [hub as string, other];
+}
+
+/** Sets of nodes that overlap in ever other ways. */
+function* denseSets(ids: readonly string[], random: Random): Pairs {
+  for (let edge = 0; edge < DENSE_EDGES; edge++) {
+    const among = new Set<string>();
+    while (among.size < DENSE_MEMBERS) among.add(random.pick(ids));
+    yield [...among];
+  }
 }
 
 function* changesOf(repoId: string, ids: readonly string[], pairs: Pairs, random: Random): Generator<Change> {
@@ -76,12 +94,12 @@ function* changesOf(repoId: string, ids: readonly string[], pairs: Pairs, random
     };
   }
   let edge = 0;
-  for (const [subject, object] of pairs) {
-    if (subject === object) continue;
-    const members = [
-      { nodeId: subject, role: 'subject', position: 0 },
-      { nodeId: object, role: 'object', position: 1 },
-    ] as const;
+  for (const joined of pairs) {
+    if (new Set(joined).size < joined.length) continue;
+    const roles: readonly Role[] = joined.length === 2 ? ['subject', 'object'] : [];
+    const members = joined.map(
+      (nodeId, position): Member => ({ nodeId, role: roles[position] ?? 'participant', position }),
+    );
     // Its number makes the label unique: two edges may join the same nodes.
     const label = `uses ${edge++}`;
     yield {
@@ -153,6 +171,27 @@ function report(title: string, names: readonly [string, string], times: readonly
   process.stdout.write(`${ratio <= max ? 'holds' : 'MISSED'}: ${ratio.toFixed(2)} times, at most ${max}\n`);
 }
 
+/** How long the service is busy with nothing but a look three steps around: the longest wait of one who asks for little. */
+async function longestWait(address: string, { repoId, ids }: Graph, random: Random): Promise<number> {
+  const waits: number[] = [];
+  for (let lookup = 0; lookup < DENSE_LOOKUPS; lookup++) {
+    const path = `/nodes/${random.pick(ids)}/related?hops=3&limit=500&repo_id=${encodeURIComponent(repoId)}`;
+    let isOver = false;
+    const large = fetch(`${address}${path}`)
+      .then((answer) => answer.arrayBuffer())
+      .finally(() => {
+        isOver = true;
+      });
+    while (!isOver) {
+      const startedAt = performance.now();
+      await (await fetch(`${address}/health/live`)).text();
+      waits.push(performance.now() - startedAt);
+    }
+    await large;
+  }
+  return Math.max(...waits);
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'loci-bench-'));
 const random = new Random(SEED);
 try {
@@ -164,12 +203,16 @@ try {
     return { repoId, ids: ids.slice(0, 1) };
   };
   const hubs = [await hubOf(HUBS[0]), await hubOf(HUBS[1])] as const;
+  const dense = await fill(DENSE, denseSets);
   const service = await startService(file);
   try {
     const times = await compare(service.address, graphs, LOOKUPS_PER_ROUND, random);
     const hubTimes = await compare(service.address, hubs, HUB_LOOKUPS_PER_ROUND, random);
+    const wait = await longestWait(service.address, dense, random);
     report('related nodes', ['1,000 nodes', '100,000 nodes'], times, RATIO_MAX);
     report('related nodes of a hub', ['2,000 edges', '20,000 edges'], hubTimes, HUB_RATIO_MAX);
+    process.stdout.write(`others wait for a look three steps around a dense graph: ${wait.toFixed(0)} ms\n`);
+    process.stdout.write(`${wait <= WAIT_MAX_MS ? 'holds' : 'MISSED'}: at most ${WAIT_MAX_MS} ms\n`);
   } finally {
     await service.stop();
   }

@@ -16,6 +16,9 @@ const EdgeId = Type.String({ description: 'Id of an edge', examples: [EXAMPLE_NO
 const Label = Type.String({ description: 'What it says, in a word of your own or a known one; may be empty' });
 const Weight = Type.Number({ minimum: 0 });
 
+/** Far more than there can be members, and well within what every reader of JSON takes for a whole number. */
+const POSITION_MAX = 1_000_000_000;
+
 export const EdgeInput = named(
   'EdgeInput',
   strict(
@@ -28,7 +31,11 @@ export const EdgeInput = named(
           node_id: NodeId,
           role: words([...ROLES]),
           position: Type.Optional(
-            Type.Integer({ minimum: 0, description: 'Its place; in the order given if left out' }),
+            Type.Integer({
+              minimum: 0,
+              maximum: POSITION_MAX,
+              description: 'Its place; in the order given if left out',
+            }),
           ),
         }),
         { minItems: 1, maxItems: MEMBERS_MAX },

@@ -157,9 +157,16 @@ export const EvolutionQuery = withDefaults({
         'Only what concerned this node; of a global one what this repo did with it, and what is in the log of all',
     }),
   ),
-  operation: Type.Optional(Type.String({ examples: ['tier_transition'] })),
+  operation: Type.Optional(
+    Type.String({
+      description: 'Only lines of this operation; of edges link:, unlink: or relink: with the label',
+      examples: ['tier_transition'],
+    }),
+  ),
   since: Type.Optional(Type.Integer({ minimum: 0, description: 'From this moment on, in milliseconds' })),
-  before: Type.Optional(Type.Integer({ minimum: 0, description: 'Up to this moment, in milliseconds' })),
+  before: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Up to this moment and without it, in milliseconds; later than since' }),
+  ),
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page' })),
 });

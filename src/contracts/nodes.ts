@@ -22,7 +22,7 @@ const Metadata = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
   description:
-    'Any JSON object; a patch replaces it as a whole. The texts session_id and task_id in it say where a node belongs: a patch that names one moves the node there.',
+    'Any JSON object; a patch replaces it as a whole. The texts session_id and task_id in it, if not blank, say where a node belongs: a patch that names one moves the node there.',
 });
 const Tags = Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, maxItems: TAGS_MAX });
 
@@ -47,8 +47,12 @@ export const NodeInput = named(
       provenance: Type.Optional(Type.String({ description: 'Where it comes from' })),
       metadata: Type.Optional(FIELDS.metadata),
       tags: Type.Optional(FIELDS.tags),
-      session_id: Type.Optional(Type.String({ description: 'The session it belongs to, else metadata.session_id' })),
-      task_id: Type.Optional(Type.String({ description: 'The task it belongs to, else metadata.task_id' })),
+      session_id: Type.Optional(
+        Type.String({ minLength: 1, description: 'The session it belongs to, else metadata.session_id' }),
+      ),
+      task_id: Type.Optional(
+        Type.String({ minLength: 1, description: 'The task it belongs to, else metadata.task_id' }),
+      ),
     },
     { examples: [{ type: 'entity', content: 'The checkout service', subtype: 'service', confidence: 0.9 }] },
   ),
@@ -243,7 +247,7 @@ export const NodeSearchRequest = named(
   'NodeSearchRequest',
   strict(
     {
-      query: Type.String({ minLength: 1, description: 'Plain words; there is no query syntax' }),
+      query: Type.String({ description: 'Plain words; there is no query syntax, and nothing fits a blank query' }),
       match: Type.Optional(
         words(['any', 'all', 'phrase', 'prefix'], {
           default: 'any',

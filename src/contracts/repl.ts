@@ -24,7 +24,7 @@ export const ReplRequest = named(
         Type.String({
           minLength: 1,
           description:
-            'The session that what it adds belongs to. With it, memory_query and memory_get_context show of the task and session tiers only what belongs to this session; the other tiers are shared',
+            'The session that what it adds belongs to. With it, memory_query, memory_get_context and memory_read show of the task and session tiers only what belongs to this session; the other tiers are shared',
         }),
       ),
       task_id: Type.Optional(

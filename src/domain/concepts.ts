@@ -27,14 +27,16 @@ export interface NodePatch
   readonly tier?: Tier;
 }
 
-/** The session and the task that metadata names, where it names them as texts. */
+/** The session and the task that metadata names, where it names them as texts that say something. */
 export function placesIn(metadata: Readonly<Record<string, unknown>> | undefined): {
   readonly sessionId?: string;
   readonly taskId?: string;
 } {
   const { session_id: sessionId, task_id: taskId } = metadata ?? {};
-  return { ...(typeof sessionId === 'string' && { sessionId }), ...(typeof taskId === 'string' && { taskId }) };
+  return { ...(isName(sessionId) && { sessionId }), ...(isName(taskId) && { taskId }) };
 }
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
 export const NAME_CHARACTERS_MAX = 200;
 export const TAGS_MAX = 50;
@@ -53,13 +55,19 @@ export function checkNodeFields(fields: NodePatch & Pick<Partial<ConceptDraft>, 
   return [
     ...tooLong('content', fields.content, TEXT_CHARACTERS_MAX),
     ...tooLong('subtype', fields.subtype, NAME_CHARACTERS_MAX),
-    ...tooLong('session_id', fields.sessionId, NAME_CHARACTERS_MAX),
-    ...tooLong('task_id', fields.taskId, NAME_CHARACTERS_MAX),
+    ...checkPlace('session_id', fields.sessionId),
+    ...checkPlace('task_id', fields.taskId),
     ...tooLong('provenance', fields.provenance, PROVENANCE_CHARACTERS_MAX),
     ...tooLong('metadata', fields.metadata && JSON.stringify(fields.metadata), METADATA_CHARACTERS_MAX),
     ...(fields.tags ?? []).flatMap((tag, index) => checkTag(`tags.${index}`, tag)),
   ];
 }
+
+/** A blank name could never be asked for again. */
+const checkPlace = (field: string, name: string | null | undefined): Violation[] =>
+  name?.trim() === ''
+    ? [semantic(field, 'must contain something other than white space; leave it out for none')]
+    : tooLong(field, name, NAME_CHARACTERS_MAX);
 
 function checkTag(field: string, tag: string): Violation[] {
   if (tag.trim() === '') return [semantic(field, 'must contain something other than white space')];

@@ -12,6 +12,8 @@ import {
 /** What becomes of a task's nodes once the task is done; nothing is done yet. */
 export interface Consolidation {
   readonly promoted: readonly Keeper[];
+  /** Those of the standing keepers that stand for more from now on. */
+  readonly reinforced: readonly Keeper[];
   readonly merged: readonly Merged[];
   readonly strengthened: readonly Strengthened[];
   readonly relinked: readonly Relinked[];
@@ -51,7 +53,7 @@ interface Strengthened {
   readonly weight: number;
 }
 
-/** A large task is taken in several parts. Twins are in one part, and what the parts share is told here. */
+/** A large task is taken in several parts; what the parts share is told here. */
 export interface ConsolidationSettings {
   /** The keys (`summaryKey`) of the session's summaries. */
   readonly existingSummaries?: ReadonlySet<string>;
@@ -59,8 +61,12 @@ export interface ConsolidationSettings {
   readonly hubIds?: ReadonlySet<string>;
   /** What the parts before this one kept, for the summaries. */
   readonly earlier?: readonly EvolvingNode[];
-  /** Who stands for whom that was merged before. */
+  /** Those that were kept before; whoever says the same is merged into them. */
+  readonly standing?: readonly EvolvingNode[];
+  /** Who stands for whom that is in other parts. */
   readonly keeperOf?: ReadonlyMap<string, string>;
+  /** How often the nodes of other parts were asked for. */
+  readonly accesses?: ReadonlyMap<string, number>;
   /** The edges that were strengthened before. */
   readonly strengthenedIds?: ReadonlySet<string>;
 }
@@ -73,21 +79,27 @@ export function consolidate(
     existingSummaries = new Set(),
     hubIds = new Set(),
     earlier = [],
+    standing = [],
     keeperOf = new Map(),
+    accesses = new Map(),
     strengthenedIds = new Set(),
   }: ConsolidationSettings = {},
 ): Consolidation {
   const ofTask = nodes.filter(({ form, tier }) => tier === 'task' && mayEvolve(form)).sort(byAge);
+  const standingFor = new Map(standing.map((node) => [twinKey(node), node]));
   const groups = groupsBy(ofTask, (node) => (hubIds.has(node.id) ? node.id : twinKey(node)))
-    .map((twins) => ({ twins, keeper: twins.reduce((best, twin) => (bestFirst(twin, best) < 0 ? twin : best)) }))
+    .map((twins) => groupOf(twins, hubIds, standingFor))
     .sort((a, b) => byAge(a.keeper, b.keeper));
-  const keepers = groups.map(({ keeper }) => keeper);
+  const promoted = groups.filter(({ isStanding }) => !isStanding);
+  const keepers = promoted.map(({ keeper }) => keeper);
+  const ownAccesses = new Map(ofTask.map(({ id, accessCount }) => [id, accessCount]));
   const strengthened = strengthen(
-    ofTask,
+    (id) => ownAccesses.get(id) ?? accesses.get(id) ?? 0,
     edges.filter(({ id }) => !strengthenedIds.has(id)),
   );
   return {
-    promoted: groups.map(({ twins, keeper }) => standingFor(keeper, twins)),
+    promoted: promoted.map(takingOver),
+    reinforced: groups.filter(({ isStanding }) => isStanding).map(takingOver),
     merged: groups.flatMap(({ twins, keeper }) =>
       twins
         .filter((twin) => twin !== keeper)
@@ -97,6 +109,26 @@ export function consolidate(
     relinked: relink(groups, keeperOf, edges, strengthened),
     summaries: unsaid(summarize([...earlier, ...keepers].sort(byAge)), existingSummaries),
   };
+}
+
+/** Nodes that say the same, and the one of them that is kept. */
+interface Group {
+  readonly twins: readonly EvolvingNode[];
+  readonly keeper: EvolvingNode;
+  /** Whether that one was kept before, and is none of the task's nodes any more. */
+  readonly isStanding: boolean;
+}
+
+function groupOf(
+  twins: readonly EvolvingNode[],
+  hubIds: ReadonlySet<string>,
+  standingFor: ReadonlyMap<string, EvolvingNode>,
+): Group {
+  const best = twins.reduce((first, twin) => (bestFirst(twin, first) < 0 ? twin : first));
+  const standing = hubIds.has(best.id) ? undefined : standingFor.get(twinKey(best));
+  return standing
+    ? { twins: [standing, ...twins], keeper: standing, isStanding: true }
+    : { twins, keeper: best, isStanding: false };
 }
 
 /**
@@ -116,10 +148,13 @@ const inOrder = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-const bestFirst = (a: EvolvingNode, b: EvolvingNode): number =>
-  b.confidence - a.confidence || b.accessCount - a.accessCount || byAge(a, b);
+/** Who of several that say the same is kept: the surest, then the most used, then the oldest. */
+export const bestFirst = (
+  a: Pick<EvolvingNode, 'id' | 'confidence' | 'accessCount' | 'createdAtMs'>,
+  b: typeof a,
+): number => b.confidence - a.confidence || b.accessCount - a.accessCount || byAge(a, b);
 
-const standingFor = ({ id, tags }: EvolvingNode, twins: readonly EvolvingNode[]): Keeper => ({
+const takingOver = ({ twins, keeper: { id, tags } }: Group): Keeper => ({
   id,
   tags: tagsBesides(tags, twins),
   accessCount: twins.reduce((sum, { accessCount }) => sum + accessCount, 0),
@@ -140,10 +175,9 @@ const STRENGTHENED_WEIGHT_MAX = 10;
  * multiplied for each member and at the end of each task, weights would grow until they drown every score they scale. A
  * caller may have set a weight above the bound; that one stays.
  */
-function strengthen(nodes: readonly EvolvingNode[], edges: readonly EvolvingEdge[]): Strengthened[] {
-  const accesses = new Map(nodes.map(({ id, accessCount }) => [id, accessCount]));
+function strengthen(accessesOf: (nodeId: string) => number, edges: readonly EvolvingEdge[]): Strengthened[] {
   return uniqueEdges(edges).flatMap(({ id: edgeId, weight: before, memberIds }) => {
-    const most = memberIds.reduce((max, memberId) => Math.max(max, accesses.get(memberId) ?? 0), 0);
+    const most = memberIds.reduce((max, memberId) => Math.max(max, accessesOf(memberId)), 0);
     if (most <= 1) return [];
     const stronger = before * (1 + STRENGTH_PER_ACCESS * Math.min(most, ACCESSES_COUNTED_MAX));
     const weight = Math.min(stronger, STRENGTHENED_WEIGHT_MAX);
@@ -160,24 +194,23 @@ const uniqueEdges = (edges: readonly EvolvingEdge[]): EvolvingEdge[] =>
  * the keeper plays the part already says all of it as it stands: neither is drawn again.
  */
 function relink(
-  groups: readonly { twins: readonly EvolvingNode[]; keeper: EvolvingNode }[],
-  earlier: ReadonlyMap<string, string>,
+  groups: readonly Group[],
+  elsewhere: ReadonlyMap<string, string>,
   edges: readonly EvolvingEdge[],
   strengthened: readonly Strengthened[],
 ): Relinked[] {
-  const keeperOf = new Map([
-    ...earlier,
-    ...groups.flatMap(({ twins, keeper }) =>
+  const keeperOf = new Map(
+    groups.flatMap(({ twins, keeper }) =>
       twins.filter((twin) => twin !== keeper).map(({ id }): [string, string] => [id, keeper.id]),
     ),
-  ]);
+  );
   const weights = new Map(strengthened.map(({ edgeId, weight }) => [edgeId, weight]));
   return uniqueEdges(edges).flatMap(({ id: edgeId, label, weight, memberIds, roles }) => {
     const partOf = (nodeId: string, place: number): string => `${roles[place]} ${nodeId}`;
     const standing = new Set(memberIds.map(partOf));
     const byPart = new Map<string, { place: number; nodeId: string }>();
     for (const [place, id] of memberIds.entries()) {
-      const nodeId = keeperOf.get(id) ?? id;
+      const nodeId = keeperOf.get(id) ?? elsewhere.get(id) ?? id;
       const part = partOf(nodeId, place);
       if (!byPart.has(part)) byPart.set(part, { place, nodeId });
     }

@@ -1,4 +1,5 @@
 import type { Label } from './links.js';
+import type { Violation } from './violations.js';
 import type { NodeType, Tier } from './vocabulary.js';
 
 /** A node as the rules of evolution see it: how sure it is, how often it was asked for, and when. */
@@ -59,7 +60,7 @@ export const unsaid = (summaries: readonly Summary[], existing: ReadonlySet<stri
   summaries.filter(({ sourceIds }) => !existing.has(summaryKey(sourceIds)));
 
 /** Oldest first; equal ages by id, so that the order in which nodes were found does not matter. */
-export const byAge = (a: EvolvingNode, b: EvolvingNode): number =>
+export const byAge = (a: Pick<EvolvingNode, 'id' | 'createdAtMs'>, b: typeof a): number =>
   a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** More of a text than any summary quotes. */
@@ -72,6 +73,43 @@ export const briefOf = (node: EvolvingNode): EvolvingNode => ({
   metadata: {},
   tags: [],
 });
+
+/** What the log calls what happened to nodes; to edges, `link`, `unlink` or `relink`, a colon and the label. */
+const NODE_OPERATIONS = [
+  'create',
+  'update',
+  'tier_transition',
+  'archive',
+  'restore',
+  'purge',
+  'attach_evidence',
+  'vote',
+  'consolidate',
+  'promote',
+  'decay',
+] as const;
+const EDGE_OPERATION = /^(?:un|re)?link:/;
+
+/** A question that nothing can ever answer is a mistake of who asks it. */
+export function checkLogFilter(filter: {
+  readonly operation: string | null;
+  readonly sinceMs: number | null;
+  readonly beforeMs: number | null;
+}): Violation[] {
+  const { operation, sinceMs, beforeMs } = filter;
+  const violations: Violation[] = [];
+  if (sinceMs !== null && beforeMs !== null && sinceMs >= beforeMs) {
+    const message = `is ${beforeMs}, and nothing is before that and since ${sinceMs}; make it later than since`;
+    violations.push({ field: 'before', code: 'semantic_error', message });
+  }
+  const isKnown =
+    operation === null || EDGE_OPERATION.test(operation) || NODE_OPERATIONS.some((word) => word === operation);
+  if (!isKnown) {
+    const message = `is none of the log; it knows ${NODE_OPERATIONS.join(', ')}, and link:, unlink: and relink: with a label`;
+    violations.push({ field: 'operation', code: 'semantic_error', message });
+  }
+  return violations;
+}
 
 const HALF_CHARACTER_AT_END = /[\uD800-\uDBFF]$/;
 

@@ -14,6 +14,8 @@ export interface View {
   readonly asOfMs: number | null;
   /** The only kinds to show; null shows all. */
   readonly kinds: readonly string[] | null;
+  /** Of the tiers task and session only what belongs to this session; null shows what any session noted. */
+  readonly sessionId: string | null;
 }
 
 export function viewOf(
@@ -23,6 +25,7 @@ export function viewOf(
     includeArchived?: boolean;
     asOfMs?: number | null;
     kinds?: readonly string[] | null;
+    sessionId?: string | null;
   } = {},
 ): View {
   return {
@@ -30,6 +33,7 @@ export function viewOf(
     includeArchived: options.includeArchived ?? false,
     asOfMs: options.asOfMs ?? null,
     kinds: options.kinds ?? null,
+    sessionId: options.sessionId ?? null,
   };
 }
 

@@ -16,7 +16,7 @@ export const replRoutes =
           tags: ['graph'],
           summary: 'Run a snippet of JavaScript over the memory',
           description:
-            'In the sandbox exist memory_query(query, limit, tier), memory_add_fact(content, confidence, tier), memory_add_experience(content, outcome, success, tier), memory_get_context(limit, tier), memory_relate(label, subject, object), memory_read(query, limit), print and plain JavaScript. What it writes is stored together, and only if it ends well. One run may make 1,000 calls, whose arguments have at most 1,000,000 characters of JSON together; docs/errors.md names the other limits.',
+            'In the sandbox exist memory_query(query, limit, tier), memory_add_fact(content, confidence, tier), memory_add_experience(content, outcome, success, tier), memory_get_context(limit, tier), memory_relate(label, subject, object), memory_read(query, limit), print and plain JavaScript. What it writes is stored together, and only if it ends well. One run may make 1,000 calls, whose arguments have at most 1,000,000 characters of JSON together. The texts that one call gives back have at most 200,000 characters together; what goes beyond ends with an ellipsis. docs/errors.md names the other limits.',
           querystring: InRepo,
           body: ref(ReplRequest),
           response: {

@@ -1,23 +1,14 @@
-import { createHash } from 'node:crypto';
-import { type Consolidation, consolidate, twinKey } from '../domain/consolidation.js';
+import { type Consolidation, consolidate } from '../domain/consolidation.js';
 import { briefOf, type EvolvingEdge, type EvolvingNode, SUMMARIZES } from '../domain/evolution.js';
-import { linkOf } from '../domain/links.js';
+import { edgeKey, linkOf, type Member } from '../domain/links.js';
 import { viewOf } from '../domain/spaces.js';
+import type { Tier } from '../domain/vocabulary.js';
 import type { StoredEdge, StoredNode } from '../storage/port.js';
 import type { Context } from './context.js';
 import { EvolutionPlan } from './evolution-plan.js';
-import {
-  ANY,
-  BATCH_NODES,
-  type Evolved,
-  edgesOf,
-  pagesOf,
-  refuseRepo,
-  summariesIn,
-  toEvolving,
-  toEvolvingEdge,
-} from './evolving.js';
+import { type Evolved, edgesOf, refuseRepo, summariesIn, toEvolving, toEvolvingEdge } from './evolving.js';
 import { retrying } from './retrying.js';
+import { digestOf, readParts, type TaskParts } from './task-parts.js';
 
 /** The end of a task: what it found out goes to its session, said once, and what was used together comes closer. */
 export async function consolidateTask(
@@ -27,38 +18,12 @@ export async function consolidateTask(
   dryRun: boolean,
 ): Promise<Evolved> {
   refuseRepo(repoId);
-  const run = new TaskRun(context, repoId, taskId, dryRun);
-  const batches = await batchesOf(context, repoId, taskId);
-  for (const [index, ids] of batches.entries()) {
-    await retrying(() => run.take(ids, index === batches.length - 1));
+  const task = await readParts(context, repoId, taskId);
+  const run = new TaskRun(context, repoId, taskId, task, dryRun);
+  for (const [index, ids] of task.parts.entries()) {
+    await retrying(() => run.take(ids, index === task.parts.length - 1));
   }
   return run.evolved;
-}
-
-/**
- * The nodes of the task in parts of which each becomes a plan. Twins come together, and the most used first: an edge
- * between two parts is strengthened with the first, by the most used of its members.
- */
-async function batchesOf(context: Context, repoId: string, taskId: string): Promise<string[][]> {
-  const groups = new Map<string, { readonly ids: string[]; most: number }>();
-  for await (const page of pagesOf(context, repoId, { ...ANY, tiers: ['task'], taskId })) {
-    for (const node of page) {
-      const key = createHash('sha256')
-        .update(twinKey(toEvolving(node)))
-        .digest('base64');
-      const group = groups.get(key) ?? { ids: [], most: 0 };
-      group.ids.push(node.id);
-      group.most = Math.max(group.most, node.accessCount);
-      groups.set(key, group);
-    }
-  }
-  const batches: string[][] = [];
-  for (const { ids } of [...groups.values()].sort((a, b) => b.most - a.most)) {
-    const last = batches.at(-1);
-    if (last && last.length + ids.length <= BATCH_NODES) last.push(...ids);
-    else batches.push([...ids]);
-  }
-  return batches;
 }
 
 /** One run over a task, part by part. What a part came to is noted only once it is stored. */
@@ -69,14 +34,23 @@ class TaskRun {
   readonly #relinked: Evolved['relinked'][number][] = [];
   readonly #summaries: Evolved['summaries'][number][] = [];
   readonly #keepers: EvolvingNode[] = [];
+  /** The ids of the keepers by what they say; hubs, which stand for themselves, are not among them. */
+  readonly #keeperIds = new Map<string, string>();
+  readonly #keeperOf: Map<string, string>;
+  readonly #strengthenedIds = new Set<string>();
+  readonly #drawnKeys = new Set<string>();
+  readonly #drawnIds = new Set<string>();
   readonly #summaryEdges = new Map<string, EvolvingEdge>();
 
   constructor(
     private readonly context: Context,
     private readonly repoId: string,
     private readonly taskId: string,
+    private readonly task: TaskParts,
     private readonly dryRun: boolean,
-  ) {}
+  ) {
+    this.#keeperOf = new Map(task.keeperOf);
+  }
 
   get evolved(): Evolved {
     return {
@@ -90,23 +64,26 @@ class TaskRun {
 
   /** The last part brings the summaries, which tell of all parts. */
   async take(ids: readonly string[], isLast: boolean): Promise<void> {
-    const { context, repoId, taskId } = this;
-    const found = await context.store.getNodes(viewOf(repoId), ids);
-    const nodes = found.filter((node) => node.tier === 'task' && node.taskId === taskId);
-    const { edges: around, hubIds } = await edgesOf(context, repoId, nodes);
-    // What a contract keeps is not for others to weigh.
-    const edges = around.filter(({ label }) => !linkOf(label)?.keeper);
+    const { context, repoId } = this;
+    const nodes = await this.#nodesIn('task', ids);
+    const standing = await this.#standingFor(nodes);
+    const { edges, hubIds } = await this.#edgesOf(nodes);
     const evolving = edges.map(toEvolvingEdge);
     for (const edge of evolving) if (edge.label === SUMMARIZES) this.#summaryEdges.set(edge.id, edge);
     const decided = consolidate(nodes.map(toEvolving), evolving, {
-      existingSummaries: await summariesIn(context, repoId, this.#summaryEdges.values(), 'session'),
       hubIds,
-      earlier: this.#keepers,
-      keeperOf: new Map(this.#merged.map(({ id, keeperId }) => [id, keeperId])),
-      strengthenedIds: new Set(this.#strengthened.map(({ edgeId }) => edgeId)),
+      standing: standing.map(toEvolving),
+      keeperOf: this.#keeperOf,
+      accesses: this.task.accesses,
+      strengthenedIds: this.#strengthenedIds,
+      ...(isLast && {
+        existingSummaries: await summariesIn(context, repoId, this.#summaryEdges.values(), 'session'),
+        earlier: this.#keepers,
+      }),
     });
-    const evolution = new EvolutionPlan(context, repoId, nodes);
-    const relinked = await this.#plan(evolution, decided, edges);
+    const evolution = new EvolutionPlan(context, repoId, [...nodes, ...standing]);
+    evolution.expect(standing);
+    const drawn = await this.#plan(evolution, decided, edges);
     const summaries = isLast
       ? decided.summaries.map((summary) => ({
           id: evolution.summarize(summary, 'session'),
@@ -114,44 +91,82 @@ class TaskRun {
         }))
       : [];
     if (!this.dryRun) await evolution.apply();
-    this.#note(nodes, decided);
-    this.#relinked.push(...relinked);
+    this.#note(nodes, decided, hubIds);
+    for (const { key, id, edgeId, members } of drawn) {
+      this.#drawnKeys.add(key);
+      this.#drawnIds.add(id);
+      this.#relinked.push({ edgeId, nodeIds: members.map(({ nodeId }) => nodeId) });
+    }
     this.#summaries.push(...summaries);
+  }
+
+  async #nodesIn(tier: Tier, ids: readonly string[]): Promise<StoredNode[]> {
+    const found = await this.context.store.getNodes(viewOf(this.repoId), ids);
+    return found.filter((node) => node.tier === tier && node.taskId === this.taskId);
+  }
+
+  /** Who of the parts before says the same as one of these; in a dry run they have not moved. */
+  #standingFor(nodes: readonly StoredNode[]): Promise<StoredNode[]> {
+    const ids = nodes.flatMap((node) => this.#keeperIds.get(digestOf(toEvolving(node))) ?? []);
+    return this.#nodesIn(this.dryRun ? 'task' : 'session', [...new Set(ids)]);
+  }
+
+  /** What a contract keeps is not for others to weigh, and what this run has drawn is done. */
+  async #edgesOf(nodes: readonly StoredNode[]): Promise<{ edges: StoredEdge[]; hubIds: Set<string> }> {
+    const { edges, hubIds } = await edgesOf(this.context, this.repoId, nodes);
+    return { edges: edges.filter(({ id, label }) => !linkOf(label)?.keeper && !this.#drawnIds.has(id)), hubIds };
   }
 
   async #plan(
     evolution: EvolutionPlan,
-    { promoted, merged, strengthened, relinked }: Consolidation,
+    { promoted, reinforced, merged, strengthened, relinked }: Consolidation,
     edges: readonly StoredEdge[],
-  ): Promise<Evolved['relinked']> {
-    for (const { id, accessCount, lastAccessedAtMs, tags } of promoted) {
-      if (tags) evolution.tag(id, tags);
+  ): Promise<DrawnAgain[]> {
+    for (const { id, tags } of [...promoted, ...reinforced]) if (tags) evolution.tag(id, tags);
+    for (const { id } of promoted) {
       evolution.move(id, 'task', 'session', 'consolidate', `task ${this.taskId} is done`);
+    }
+    for (const { id, accessCount, lastAccessedAtMs } of [...promoted, ...reinforced]) {
       evolution.takeOver(id, accessCount, lastAccessedAtMs);
     }
     for (const { id, reason } of merged) evolution.move(id, 'task', 'archive', 'consolidate', reason);
     const edgeOf = new Map(edges.map((edge) => [edge.id, edge]));
     for (const { edgeId, weight } of strengthened) evolution.strengthen(edgeOf.get(edgeId) as StoredEdge, weight);
-    const drawn = await evolution.relink(
-      relinked.map(({ edgeId, weight, members }) => {
-        const { type, label, members: before } = edgeOf.get(edgeId) as StoredEdge;
-        const standIns = members.map(({ place, nodeId }, position) => {
-          const { role } = before[place] as StoredEdge['members'][number];
-          return { nodeId, role, position };
-        });
-        return { edgeId, type, label, weight, members: standIns };
-      }),
-    );
-    return drawn.map(({ edgeId, members }) => ({ edgeId, nodeIds: members.map(({ nodeId }) => nodeId) }));
+    const again = relinked.map(({ edgeId, weight, members }) => {
+      const { type, label, members: before } = edgeOf.get(edgeId) as StoredEdge;
+      const standIns = members.map(({ place, nodeId }, position) => {
+        const { role } = before[place] as StoredEdge['members'][number];
+        return { nodeId, role, position };
+      });
+      return { edgeId, key: edgeKey(label, standIns, type), type, label, weight, members: standIns };
+    });
+    return evolution.relink(again.filter(({ key }) => !this.#drawnKeys.has(key)));
   }
 
-  #note(nodes: readonly StoredNode[], { promoted, merged, strengthened }: Consolidation): void {
-    const byId = new Map(nodes.map((node) => [node.id, node]));
+  #note(
+    nodes: readonly StoredNode[],
+    { promoted, merged, strengthened }: Consolidation,
+    hubIds: ReadonlySet<string>,
+  ): void {
+    const byId = new Map(nodes.map((node) => [node.id, toEvolving(node)]));
     for (const { id } of promoted) {
+      const node = byId.get(id) as EvolvingNode;
       this.#promotedIds.push(id);
-      this.#keepers.push(briefOf(toEvolving(byId.get(id) as StoredNode)));
+      this.#keepers.push(briefOf(node));
+      if (!hubIds.has(id)) this.#keeperIds.set(digestOf(node), id);
     }
-    for (const { id, keeperId } of merged) this.#merged.push({ id, keeperId });
+    for (const { id, keeperId } of merged) {
+      this.#merged.push({ id, keeperId });
+      this.#keeperOf.set(id, keeperId);
+    }
     this.#strengthened.push(...strengthened);
+    for (const { edgeId } of strengthened) this.#strengthenedIds.add(edgeId);
   }
+}
+
+interface DrawnAgain {
+  readonly id: string;
+  readonly key: string;
+  readonly edgeId: string;
+  readonly members: readonly Member[];
 }

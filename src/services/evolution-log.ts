@@ -1,4 +1,6 @@
+import { checkLogFilter } from '../domain/evolution.js';
 import { GLOBAL_SPACE, type SpaceName } from '../domain/spaces.js';
+import { passGate } from '../domain/violations.js';
 import type { EvolutionEntry, EvolutionFilter, EvolutionPage } from '../storage/port.js';
 import type { Context } from './context.js';
 import { refuseRepo } from './evolving.js';
@@ -30,6 +32,7 @@ export async function listEvolution(
   limit: number,
 ): Promise<LogPage> {
   refuseRepo(repoId);
+  passGate('semantic', checkLogFilter(filter));
   const node = filter.nodeId === null ? null : await findNode(context, repoId, filter.nodeId);
   const from = { ...(before ?? END), ...(node?.scope !== 'global' && { global: 0 }) };
   const read = (space: SpaceName, beforeSeq: number): Promise<EvolutionPage> | EvolutionPage =>

@@ -1,17 +1,23 @@
-import type { Change } from '../domain/changes.js';
+import type { Change, InsertEdge, InsertNode } from '../domain/changes.js';
 import type { Decay } from '../domain/decay.js';
 import type { EdgeDraft } from '../domain/edges.js';
 import { SUMMARIZES, type Summary } from '../domain/evolution.js';
-import { edgeKey, LINKS, membersOf } from '../domain/links.js';
+import { LINKS, membersOf } from '../domain/links.js';
 import { type SpaceName, viewOf } from '../domain/spaces.js';
 import { indexTerms } from '../domain/terms.js';
 import type { Tier } from '../domain/vocabulary.js';
 import type { NodeWear, StoredEdge } from '../storage/port.js';
 import type { Context } from './context.js';
+import { CHANGES_PER_PLAN_MAX } from './evolving.js';
+import { retrying } from './retrying.js';
+
+/** What tells of others. */
+type Told = InsertNode | InsertEdge;
 
 /** Gathers the changes that a run of evolution comes to. */
 export class EvolutionPlan {
   readonly #changes: Change[] = [];
+  readonly #told: Told[] = [];
   readonly #patched = new Set<string>();
   readonly #nodes: ReadonlyMap<string, NodeWear>;
   readonly #atMs: number;
@@ -61,20 +67,32 @@ export class EvolutionPlan {
     this.#changes.push({ change: 'patch_edge', edge, expectedWeight: edge.weight, weight, atMs: this.#atMs });
   }
 
-  /** Draws those of the edges that are not there yet, and answers which. */
-  async relink<Edge extends EdgeDraft>(edges: readonly Edge[]): Promise<Edge[]> {
-    const byKey = new Map(edges.map((edge) => [edgeKey(edge.label, edge.members, edge.type), edge]));
-    const standing = await this.context.store.findEdgesByKey(viewOf(this.repoId), [...byKey.keys()]);
-    const missing = [...byKey].flatMap(([key, edge]) => (standing.has(key) ? [] : [edge]));
-    for (const { type, label, weight, members } of missing) this.#draw({ type, label, weight, members });
-    return missing;
+  /** Nothing is done unless these are as they were read. */
+  expect(nodes: readonly NodeWear[]): void {
+    if (nodes.length === 0) return;
+    const expected = nodes.map(({ id, revision }) => ({ nodeId: id, revision }));
+    this.#changes.push({ change: 'expect_nodes', nodes: expected });
   }
 
-  #draw(edge: EdgeDraft): void {
+  /** Draws those of the edges that are not there yet, and answers which. */
+  async relink<Edge extends EdgeDraft & { readonly key: string }>(
+    edges: readonly Edge[],
+  ): Promise<(Edge & { id: string })[]> {
+    const byKey = new Map(edges.map((edge) => [edge.key, edge]));
+    const standing = await this.context.store.findEdgesByKey(viewOf(this.repoId), [...byKey.keys()]);
+    const missing = [...byKey.values()].filter(({ key }) => !standing.has(key));
+    return missing.map((edge) => {
+      const { type, label, weight, members } = edge;
+      const drawn = this.#edge({ type, label, weight, members });
+      this.#changes.push(drawn);
+      return { ...edge, id: drawn.id };
+    });
+  }
+
+  #edge(edge: EdgeDraft): InsertEdge {
     const { repoId } = this;
     const id = this.context.newId();
-    const atMs = this.#atMs;
-    this.#changes.push({ change: 'insert_edge', ...edge, id, repoId, origin: 'auto', rationale: null, atMs });
+    return { change: 'insert_edge', ...edge, id, repoId, origin: 'auto', rationale: null, atMs: this.#atMs };
   }
 
   decay(node: NodeWear, { confidence, archives, decayedAtMs }: Decay): void {
@@ -103,11 +121,11 @@ export class EvolutionPlan {
     if (archives) this.move(node.id, node.tier, 'archive', 'decay', reason);
   }
 
-  /** A fact that says in short what its sources say, joined to each of them. */
+  /** A fact that says in short what its sources say, joined to each of them. It comes last, as all it needs is there then. */
   summarize({ content, confidence, sessionId, sourceIds }: Summary, tier: Tier): string {
     const id = this.context.newId();
     const { repoId } = this;
-    this.#changes.push({
+    this.#told.push({
       change: 'insert_node',
       terms: indexTerms(content),
       node: {
@@ -134,12 +152,33 @@ export class EvolutionPlan {
     });
     const { type, weight } = LINKS[SUMMARIZES];
     for (const sourceId of sourceIds) {
-      this.#draw({ type, label: SUMMARIZES, weight, members: membersOf(SUMMARIZES, [id, sourceId]) });
+      this.#told.push(this.#edge({ type, label: SUMMARIZES, weight, members: membersOf(SUMMARIZES, [id, sourceId]) }));
     }
     return id;
   }
 
+  /** In one piece, but for as much of long summaries as would make it too large. */
   async apply(): Promise<void> {
-    if (this.#changes.length > 0) await this.context.store.apply({ space: this.space, changes: this.#changes });
+    const room = Math.max(0, CHANGES_PER_PLAN_MAX - this.#changes.length);
+    const changes = [...this.#changes, ...this.#told.slice(0, room)];
+    if (changes.length > 0) await this.context.store.apply({ space: this.space, changes });
+    for (let start = room; start < this.#told.length; start += CHANGES_PER_PLAN_MAX) {
+      const part = this.#told.slice(start, start + CHANGES_PER_PLAN_MAX);
+      await retrying(async () => this.#applyRest(part));
+    }
+  }
+
+  /** Who was removed in the meantime has nothing to be joined to. */
+  async #applyRest(part: readonly Told[]): Promise<void> {
+    const made = part.flatMap((change) => (change.change === 'insert_node' ? change.node.id : []));
+    const joined = part.flatMap((change) =>
+      change.change === 'insert_edge' ? change.members.map(({ nodeId }) => nodeId) : [],
+    );
+    const view = viewOf(this.repoId, { includeArchived: true });
+    const present = new Set([...made, ...(await this.context.store.findVisible(view, [...new Set(joined)]))]);
+    const changes = part.filter(
+      (change) => change.change === 'insert_node' || change.members.every(({ nodeId }) => present.has(nodeId)),
+    );
+    if (changes.length > 0) await this.context.store.apply({ space: this.space, changes });
   }
 }

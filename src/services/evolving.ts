@@ -22,6 +22,9 @@ export interface Evolved {
 /** So many nodes are read and changed at a time; others have their turn in between. */
 export const BATCH_NODES = 500;
 
+/** And so many changes are stored at a time, unless a single node comes to more. */
+export const CHANGES_PER_PLAN_MAX = 2_000;
+
 export const ANY: NodeFilter = {
   types: NODE_TYPES,
   tiers: [],
@@ -70,6 +73,8 @@ const EDGES_PER_PAGE = 500;
 const EDGES_PER_NODE_MAX = 2_000;
 const NODES_PER_TURN = 100;
 
+export const isHub = (edges: number): boolean => edges >= EDGES_PER_NODE_MAX;
+
 /** The edges of the nodes, each once and all of them, but for those of hubs, which are named. */
 export async function edgesOf(
   context: Context,
@@ -78,13 +83,33 @@ export async function edgesOf(
 ): Promise<{ edges: StoredEdge[]; hubIds: Set<string> }> {
   const edges = new Map<string, StoredEdge>();
   const hubIds = new Set<string>();
-  for (const [index, { id }] of nodes.entries()) {
-    const found = await edgesOfNode(context, repoId, id);
+  for await (const { id, found } of eachWithEdges(context, repoId, nodes)) {
     for (const edge of found) edges.set(edge.id, edge);
-    if (found.length >= EDGES_PER_NODE_MAX) hubIds.add(id);
-    if (index % NODES_PER_TURN === NODES_PER_TURN - 1) await setImmediate();
+    if (isHub(found.length)) hubIds.add(id);
   }
   return { edges: [...edges.values()], hubIds };
+}
+
+/** How many edges each of the nodes has; of a hub, at least so many that it is one. */
+export async function countEdges(
+  context: Context,
+  repoId: string,
+  nodes: readonly { readonly id: string }[],
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const { id, found } of eachWithEdges(context, repoId, nodes)) counts.set(id, found.length);
+  return counts;
+}
+
+async function* eachWithEdges(
+  context: Context,
+  repoId: string,
+  nodes: readonly { readonly id: string }[],
+): AsyncGenerator<{ id: string; found: StoredEdge[] }> {
+  for (const [index, { id }] of nodes.entries()) {
+    yield { id, found: await edgesOfNode(context, repoId, id) };
+    if (index % NODES_PER_TURN === NODES_PER_TURN - 1) await setImmediate();
+  }
 }
 
 async function edgesOfNode({ store }: Context, repoId: string, nodeId: string): Promise<StoredEdge[]> {

@@ -43,25 +43,22 @@ export async function stepsFrom(
   const edges = await store.findEdgesAround(view, ids, { types, label, ...named, perNode: EDGES_PER_NODE_MAX });
   const from = new Set(ids);
   const found = edges.found
-    .flatMap((edge) =>
-      edge.members
-        .filter(({ nodeId }) => from.has(nodeId))
-        .flatMap((start) =>
-          edge.members.filter((end) => isStep(start, end, ways)).map((end) => toStep(edge, start, end)),
-        ),
-    )
+    .flatMap((edge) => stepsOver(edge, from, ways))
     .sort((a, b) => b.edge.weight - a.edge.weight || compare(a.toId, b.toId) || compare(a.edge.id, b.edge.id));
   return { found, isComplete: edges.isComplete };
 }
 
+/** To each end once, from the first that leads there: of a large edge among its own members all others would be no news. */
+function stepsOver(edge: StoredEdge, from: ReadonlySet<string>, ways: Ways): Step[] {
+  const starts = edge.members.filter(({ nodeId }) => from.has(nodeId));
+  return edge.members.flatMap((end) => {
+    const start = starts.find((each) => isStep(each, end, ways));
+    return start ? [{ edge, fromId: start.nodeId, toId: end.nodeId }] : [];
+  });
+}
+
 const isStep = (start: Member, end: Member, { direction }: Ways): boolean =>
   start.nodeId !== end.nodeId && leads(start.role, end.role, direction);
-
-const toStep = (edge: StoredEdge, start: Member, end: Member): Step => ({
-  edge,
-  fromId: start.nodeId,
-  toId: end.nodeId,
-});
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

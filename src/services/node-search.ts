@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { affordableTerms, byScore, type Corpus, lexicalScorer } from '../domain/ranking.js';
 import { checkQuery, checkRepoId } from '../domain/rules.js';
 import { snippetOf } from '../domain/snippets.js';
@@ -16,9 +17,12 @@ export interface NodeSearch {
   readonly limit: number;
 }
 
-export interface FoundNode {
+export interface RankedNode {
   readonly node: StoredNode;
   readonly score: number;
+}
+
+export interface FoundNode extends RankedNode {
   readonly snippet: string;
 }
 
@@ -27,31 +31,75 @@ const POSTINGS_MAX = 20_000;
 /** How many words a word may become that is still being typed; of more, the first in the order of the alphabet. */
 const LAST_TERMS_MAX = 300;
 
-/** The nodes whose words fit, best first. It counts as no look at any of them. */
-export async function searchNodes({ store }: Context, repoId: string, search: NodeSearch): Promise<FoundNode[]> {
-  const violations = [...checkRepoId('repo_id', repoId), ...checkQuery(search.query, null)];
+/** After so many characters that were looked through, others have their turn. */
+const CHARACTERS_PER_TURN = 500_000;
+
+/** The nodes whose words fit, best first, each with a passage. It counts as no look at any of them. */
+export async function searchNodes(context: Context, repoId: string, search: NodeSearch): Promise<FoundNode[]> {
+  const { ranked, sought } = await rank(context, repoId, search);
+  const isFound = (term: string): boolean => sought.terms.has(term) || isTyped(sought, term);
+  const words = [...sought.terms, ...sought.beginnings];
+  return inTurns(
+    ranked,
+    ({ node }) => node.content.length,
+    (found) => ({ ...found, snippet: snippetOf(found.node.content, words, isFound) }),
+  );
+}
+
+/** The same without the passages. */
+export const rankNodes = async (context: Context, repoId: string, search: NodeSearch): Promise<RankedNode[]> =>
+  (await rank(context, repoId, search)).ranked;
+
+async function rank(
+  { store }: Context,
+  repoId: string,
+  search: NodeSearch,
+): Promise<{ ranked: RankedNode[]; sought: Sought }> {
+  // A blank query is no mistake here: it is what is typed before the first word, and nothing fits it.
+  const isBlank = search.query.trim() === '';
+  const violations = [...checkRepoId('repo_id', repoId), ...(isBlank ? [] : checkQuery(search.query, null))];
   if (violations.length > 0) throw new GateFailure('semantic', violations);
+  if (isBlank) return { ranked: [], sought: { terms: new Set(), beginnings: [] } };
   const view = viewOf(repoId, search);
   const { match, corpus, sought } = await matchOf(store, view, search);
   // Each space chooses by its own numbers; twice as many as asked for leave room to differ from them.
   const candidates = await store.searchNodes(view, match, search.filter, 2 * search.limit);
   const scoreOf = scorerOf(corpus, match, sought);
-  const best = candidates
-    .map((candidate) => ({ id: candidate.id, score: scoreOf(candidate) }))
-    .sort(byScore)
-    .slice(0, search.limit);
+  const scored = await inTurns(
+    candidates,
+    ({ terms }) => terms.length,
+    (candidate) => ({ id: candidate.id, score: scoreOf(candidate) }),
+  );
+  const best = scored.sort(byScore).slice(0, search.limit);
   const nodes = await store.getNodes(
     view,
     best.map(({ id }) => id),
   );
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const isFound = (term: string): boolean => sought.terms.has(term) || isTyped(sought, term);
-  return best.flatMap(({ id, score }) => {
+  const ranked = best.flatMap(({ id, score }) => {
     const node = byId.get(id);
-    return node
-      ? [{ node, score, snippet: snippetOf(node.content, [...sought.terms, ...sought.beginnings], isFound) }]
-      : [];
+    return node ? [{ node, score }] : [];
   });
+  return { ranked, sought };
+}
+
+/** Does something with each of them; long texts are not looked through all at once. */
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  charactersOf: (item: Item) => number,
+  run: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let characters = 0;
+  for (const item of items) {
+    if (characters > CHARACTERS_PER_TURN) {
+      characters = 0;
+      await setImmediate();
+    }
+    results.push(run(item));
+    characters += charactersOf(item);
+  }
+  return results;
 }
 
 /** What a node is weighed by: whole words, and how the word begins that is still being typed. */

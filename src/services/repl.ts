@@ -1,23 +1,19 @@
 import type { Change } from '../domain/changes.js';
-import { type ConceptDraft, checkNodeFields } from '../domain/concepts.js';
-import { checkEdge, type EdgeDraft } from '../domain/edges.js';
+import { checkNodeFields } from '../domain/concepts.js';
 import { effectsOf, type SideEffect } from '../domain/effects.js';
-import { edgeKey, linkOf } from '../domain/links.js';
-import { CONFIDENCE_DEFAULT } from '../domain/node.js';
-import { checkQuery, checkRepoId, whyUnstorable } from '../domain/rules.js';
-import { spaceOfRelation, viewOf } from '../domain/spaces.js';
-import { indexTerms, queryTerms } from '../domain/terms.js';
-import { GateFailure, type Violation } from '../domain/violations.js';
-import { NODE_TYPES, type Role, type Scope, TIERS, type Tier } from '../domain/vocabulary.js';
+import { edgeKey } from '../domain/links.js';
+import { checkRepoId } from '../domain/rules.js';
+import { viewOf } from '../domain/spaces.js';
+import { GateFailure } from '../domain/violations.js';
 import type { Json } from '../sandbox/json.js';
 import type { LimitName } from '../sandbox/limits.js';
 import type { SandboxCall } from '../sandbox/outcome.js';
 import { SandboxBusy, SandboxClosed } from '../sandbox/sandbox.js';
-import type { StoredNode } from '../storage/port.js';
+import { ApplyConflict } from '../storage/port.js';
 import type { Context } from './context.js';
-import { searchNodes } from './node-search.js';
-import { findNode, toConcept } from './nodes.js';
-import { readPack } from './retrieval.js';
+import { type Place, SnippetDesk } from './snippet-desk.js';
+
+export type { Place } from './snippet-desk.js';
 
 /** The snippet threw, or did more than it may. Nothing of what it wrote is stored. */
 export class SnippetFailed extends Error {
@@ -41,12 +37,6 @@ export interface Run {
   readonly effects: readonly SideEffect[];
 }
 
-/** Where a snippet belongs: what it adds is of this session and task, and what other sessions note is out of its sight. */
-export interface Place {
-  readonly sessionId: string | null;
-  readonly taskId: string | null;
-}
-
 /** Runs a snippet in which only the memory functions exist. What it writes is stored together when it has ended well. */
 export async function runSnippet(
   context: Context,
@@ -66,237 +56,56 @@ export async function runSnippet(
   });
   if (outcome.ended === 'threw') throw new SnippetFailed(outcome.message, null, outcome.line);
   if (outcome.ended === 'limit') throw new SnippetFailed(outcome.message, outcome.limit, null);
-  if (!dryRun && desk.changes.length > 0) await context.store.apply({ space: repoId, changes: desk.changes });
-  return {
-    result: outcome.value,
-    printed: outcome.printed,
-    calls: outcome.calls,
-    effects: effectsOf(desk.changes),
-  };
+  const drawn = dryRun ? { changes: desk.changes, standing: new Map() } : await store(context, repoId, desk.changes);
+  const { result, printed } = renamed({ result: outcome.value, printed: outcome.printed }, drawn.standing);
+  return { result, printed, calls: outcome.calls, effects: effectsOf(drawn.changes) };
 }
 
-const LIMIT_DEFAULT = 10;
-const LIMIT_MAX = 100;
+/** How often a plan is made again because somebody else drew one of its edges first. */
+const ATTEMPTS_MAX = 32;
 
-/** What a node looks like inside a snippet. */
-const presentNode = (node: Pick<StoredNode, 'id' | 'type' | 'content' | 'confidence' | 'tier' | 'kind'>): Json => ({
-  id: node.id,
-  type: node.type,
-  subtype: node.kind,
-  content: node.content,
-  confidence: node.confidence,
-  tier: node.tier,
-});
-
-/** Does for one snippet what its functions ask for: reads the store, and gathers what is to be written. */
-class SnippetDesk {
-  readonly changes: Change[] = [];
-  readonly #added = new Map<string, { draft: ConceptDraft; terms: readonly string[] }>();
-  readonly #edgeIds = new Map<string, string>();
-
-  constructor(
-    private readonly context: Context,
-    private readonly repoId: string,
-    private readonly place: Place,
-  ) {}
-
-  /** What a function refuses is thrown inside the snippet, in words for its writer. */
-  functions(): Record<string, (...given: Json[]) => Promise<Json>> {
-    return Object.fromEntries(
-      Object.entries(this.#functions()).map(([name, run]) => [
-        name,
-        (...given) =>
-          run(...given).catch((error: unknown) => {
-            if (error instanceof GateFailure) refuse(error.violations);
-            throw error;
-          }),
-      ]),
-    );
-  }
-
-  #functions(): Record<string, (...given: Json[]) => Promise<Json>> {
-    return {
-      memory_query: async (query, limit, tier) => this.#query(text('query', query), count(limit), tierOf(tier)),
-      memory_add_fact: async (content, confidence, tier) =>
-        this.#add({
-          type: 'fact',
-          content: text('content', content),
-          confidence: confidenceOf(confidence, CONFIDENCE_DEFAULT),
-          tier: tierOf(tier) ?? 'task',
-          metadata: {},
-        }),
-      memory_add_experience: async (content, outcome, success, tier) =>
-        this.#add({
-          type: 'experience',
-          content: text('content', content),
-          confidence: EXPERIENCE_CONFIDENCE,
-          tier: tierOf(tier) ?? 'session',
-          metadata: { outcome: text('outcome', outcome), success: flag('success', success) },
-        }),
-      memory_get_context: async (limit, tier) => this.#getContext(count(limit), tierOf(tier)),
-      memory_relate: async (label, subject, object) =>
-        this.#relate(text('label', label), text('subject', subject), text('object', object)),
-      memory_read: async (query, limit) => this.#read(text('query', query), count(limit)),
-    };
-  }
-
-  /** What the snippet itself has added is found too, first of all. */
-  async #query(query: string, limit: number, tier: Tier | null): Promise<Json> {
-    if (query.trim() === '') return [];
-    refuse(checkQuery(query, null));
-    const wanted = new Set(queryTerms(query));
-    const own = this.#own(tier).filter(({ terms }) => terms.some((term) => wanted.has(term)));
-    const found = await searchNodes(this.context, this.repoId, {
-      query,
-      match: 'any',
-      filter: { type: null, tier, form: null, kind: null, minConfidence: 0, sessionId: this.place.sessionId },
-      includeArchived: tier === 'archive',
-      includeGlobal: true,
-      limit,
-    });
-    return [...own, ...found.map(({ node }) => node)].slice(0, limit).map(presentNode);
-  }
-
-  /** What the snippet itself has added to the tier, or to any that is in sight. */
-  #own(tier: Tier | null): (Parameters<typeof presentNode>[0] & { terms: readonly string[] })[] {
-    return [...this.#added]
-      .filter(([, { draft }]) => (tier === null ? draft.tier !== 'archive' : draft.tier === tier))
-      .map(([id, { draft, terms }]) => ({ id, kind: null, terms, ...draft }));
-  }
-
-  async #getContext(limit: number, tier: Tier | null): Promise<Json> {
-    const filter = {
-      types: NODE_TYPES,
-      tiers: tier === null ? TIERS.filter((word) => word !== 'archive') : [tier],
-      form: null,
-      kind: null,
-      minConfidence: 0,
-      tag: null,
-      sessionId: this.place.sessionId,
-      withShared: true,
-      taskId: null,
-    };
-    const nodes = await this.context.store.listNodes(this.repoId, filter, null, limit);
-    return [...this.#own(tier), ...nodes]
-      .sort((a, b) => (b.confidence ?? 0) - (a.confidence ?? 0))
-      .slice(0, limit)
-      .map(presentNode);
-  }
-
-  async #read(query: string, limit: number): Promise<Json> {
-    const packed = await readPack(this.context, {
-      repoId: this.repoId,
-      mode: 'targeted',
-      query,
-      includeGlobal: true,
-      includeArchived: false,
-      kinds: null,
-      limit,
-      associationHops: 2,
-      problemLinks: true,
-      factLinks: true,
-      asOfMs: null,
-      tokensMax: null,
-    });
-    return Object.values(packed.sections)
-      .flat()
-      .map((item) => ({
-        id: item.id,
-        form: item.memory.form,
-        kind: item.memory.kind,
-        text: item.memory.content,
-        score: item.score,
-        why: item.why,
-        state: item.state,
-      }));
-  }
-
-  #add(given: Pick<ConceptDraft, 'type' | 'content' | 'confidence' | 'tier' | 'metadata'>): string {
-    const draft = { ...given, ...this.place, subtype: null, provenance: 'repl', tags: [] };
-    refuse(checkNodeFields(draft));
-    const concept = toConcept(this.context, this.repoId, draft);
-    const terms = indexTerms(concept.content);
-    this.#added.set(concept.id, { draft, terms });
-    this.changes.push({ change: 'insert_node', node: concept, terms });
-    return concept.id;
-  }
-
-  /** The edge that says so: a new one, or the one that was there. */
-  async #relate(label: string, subject: string, object: string): Promise<Json> {
-    const scopes = [await this.#scopeOf('subject', subject), await this.#scopeOf('object', object)];
-    const known = linkOf(label);
-    // Of a label that is the same from either end, both play its one part.
-    const roles: readonly Role[] = known?.roles.length === 1 ? [...known.roles, ...known.roles] : ['subject', 'object'];
-    const draft: EdgeDraft = {
-      type: known?.type ?? 'relation',
-      label,
-      weight: known?.weight ?? 1,
-      members: [subject, object].map((nodeId, position) => ({ nodeId, role: roles[position] as Role, position })),
-    };
-    refuse(checkEdge(draft));
-    const key = edgeKey(label, draft.members, draft.type);
-    const standing = this.#edgeIds.get(key) ?? (await this.#findEdge(key));
-    if (standing !== null) return standing;
-    if (spaceOfRelation(this.repoId, scopes) !== this.repoId) {
-      throw new Error('subject and object are both global, and a snippet writes to its repo alone; use POST /edges');
+/** Stores what the snippet wrote. An edge that somebody else drew in the meantime is that one: it is left as it stands. */
+async function store(context: Context, repoId: string, written: readonly Change[]): Promise<Stored> {
+  const standing = new Map<string, string>();
+  let changes = written;
+  for (let attempt = 1; changes.length > 0; attempt++) {
+    try {
+      await context.store.apply({ space: repoId, changes });
+      break;
+    } catch (error) {
+      if (!(error instanceof ApplyConflict) || error.reason !== 'edge_exists' || attempt === ATTEMPTS_MAX) throw error;
+      const edges = await findDrawn(context, repoId, changes);
+      for (const [ownId, id] of edges) standing.set(ownId, id);
+      changes = changes.filter((change) => change.change !== 'insert_edge' || !edges.has(change.id));
     }
-    const id = this.context.newId();
-    this.#edgeIds.set(key, id);
-    const { repoId } = this;
-    const atMs = this.context.now();
-    this.changes.push({ change: 'insert_edge', ...draft, id, repoId, origin: 'manual', rationale: null, atMs });
-    return id;
   }
-
-  async #findEdge(key: string): Promise<string | null> {
-    const view = viewOf(this.repoId, { includeArchived: true });
-    return (await this.context.store.findEdgesByKey(view, [key])).get(key)?.id ?? null;
-  }
-
-  async #scopeOf(name: string, id: string): Promise<Scope> {
-    if (this.#added.has(id)) return 'repo';
-    const node = await findNode(this.context, this.repoId, id);
-    if (node) return node.scope;
-    throw new Error(`${name}: no node ${JSON.stringify(id.slice(0, 80))} is visible from this repo`);
-  }
+  return { changes, standing };
 }
 
-const EXPERIENCE_CONFIDENCE = 0.7;
-
-function refuse(violations: readonly Violation[]): void {
-  const [first] = violations;
-  if (first) throw new Error(`${first.field} ${first.message}`);
+interface Stored {
+  readonly changes: readonly Change[];
+  /** The edges that stand by the ids that the snippet was given for them. */
+  readonly standing: ReadonlyMap<string, string>;
 }
 
-function text(name: string, value: Json | undefined): string {
-  if (typeof value !== 'string') throw new Error(`${name} must be a text`);
-  const unstorable = whyUnstorable(value);
-  if (unstorable !== null) throw new Error(`${name} ${unstorable}`);
-  return value;
+async function findDrawn(
+  context: Context,
+  repoId: string,
+  changes: readonly Change[],
+): Promise<ReadonlyMap<string, string>> {
+  const idOf = new Map(
+    changes.flatMap((change): [string, string][] =>
+      change.change === 'insert_edge' ? [[edgeKey(change.label, change.members, change.type), change.id]] : [],
+    ),
+  );
+  const found = await context.store.findEdgesByKey(viewOf(repoId, { includeArchived: true }), [...idOf.keys()]);
+  return new Map([...found].map(([key, { id }]) => [idOf.get(key) as string, id]));
 }
 
-function flag(name: string, value: Json | undefined): boolean {
-  if (typeof value !== 'boolean') throw new Error(`${name} must be true or false`);
-  return value;
-}
-
-function count(value: Json | undefined): number {
-  if (value === undefined || value === null) return LIMIT_DEFAULT;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > LIMIT_MAX) {
-    throw new Error(`limit must be a whole number from 1 to ${LIMIT_MAX}`);
-  }
-  return value;
-}
-
-function confidenceOf(value: Json | undefined, otherwise: number): number {
-  if (value === undefined || value === null) return otherwise;
-  if (typeof value !== 'number' || !(value >= 0 && value <= 1)) throw new Error('confidence must be from 0 to 1');
-  return value;
-}
-
-function tierOf(value: Json | undefined): Tier | null {
-  if (value === undefined || value === null) return null;
-  const tier = TIERS.find((word) => word === value);
-  if (!tier) throw new Error(`tier must be one of ${TIERS.join(', ')}`);
-  return tier;
+/** The snippet knows its edges by the ids that it was given; who reads the answer is told those that are stored. */
+function renamed<Value>(value: Value, ids: ReadonlyMap<string, string>): Value {
+  if (ids.size === 0) return value;
+  let told = JSON.stringify(value);
+  for (const [before, after] of ids) told = told.replaceAll(before, after);
+  return JSON.parse(told) as Value;
 }

@@ -32,6 +32,8 @@ export interface ReadRequest extends ExpansionOptions {
   readonly kinds: readonly string[] | null;
   readonly limit: number;
   readonly asOfMs: number | null;
+  /** Who asks: what other sessions noted for themselves is not shown. */
+  readonly sessionId?: string | null;
   readonly tokensMax: number | null;
 }
 

@@ -1,12 +1,12 @@
 import type { Change } from '../domain/changes.js';
 import { isIdOf, SYNTHESIS, typeOf } from '../domain/forms.js';
 import { newNode } from '../domain/node.js';
-import { checkRepoId } from '../domain/rules.js';
+import { checkQuery, checkRepoId } from '../domain/rules.js';
 import { passGate, type Violation } from '../domain/violations.js';
 import type { NarrativeFilter, StoredNarrative } from '../storage/port.js';
 import type { Context } from './context.js';
 import { membership, type Narration, narrateWisdom, patchOf, saysTheSame, toChapterSketches } from './narration.js';
-import { searchNodes } from './node-search.js';
+import { rankNodes } from './node-search.js';
 import { retrying } from './retrying.js';
 
 /** A wisdom and the ids of the chapters that it was taken from. */
@@ -208,7 +208,8 @@ export async function recallWisdom(
   filter: NarrativeFilter,
   limit: number,
 ): Promise<RecalledWisdom[]> {
-  const found = await searchNodes(context, repoId, {
+  passGate('semantic', checkQuery(query, null));
+  const found = await rankNodes(context, repoId, {
     query,
     match: 'any',
     filter: { type: null, tier: null, form: 'wisdom', kind: null, minConfidence: 0, sessionId: null },

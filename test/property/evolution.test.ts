@@ -282,7 +282,14 @@ test('what was consolidated is not consolidated again', () => {
       ]);
       const after = nodes.map((node) => ({ ...node, tier: tiers.get(node.id) ?? node.tier }));
       const again = consolidate(after, edges);
-      expect(again).toEqual({ promoted: [], merged: [], strengthened: [], relinked: [], summaries: [] });
+      expect(again).toEqual({
+        promoted: [],
+        reinforced: [],
+        merged: [],
+        strengthened: [],
+        relinked: [],
+        summaries: [],
+      });
     }),
     RUN,
   );

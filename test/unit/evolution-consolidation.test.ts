@@ -6,7 +6,7 @@ import { TIERS } from '../../src/domain/vocabulary.js';
 import { concept, edgeOf } from '../support/evolving.js';
 import { START_MS } from '../support/plans.js';
 
-const NOTHING = { promoted: [], merged: [], strengthened: [], relinked: [], summaries: [] };
+const NOTHING = { promoted: [], reinforced: [], merged: [], strengthened: [], relinked: [], summaries: [] };
 
 const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
@@ -65,6 +65,19 @@ describe('twins', () => {
       concept('c', { content: 'x', confidence: 1, createdAtMs: START_MS + 2 }),
     ];
     expect(idsOf(consolidate(nodes, []).promoted)).toEqual(['b', 'c']);
+  });
+
+  test('who was kept before stands for those who say the same, even for one that is surer', () => {
+    const standing = concept('kept', { tier: 'session', content: 'X', accessCount: 2, tags: ['a'] });
+    const nodes = [concept('b', { content: 'x', confidence: 1, accessCount: 3, tags: ['b'] })];
+    expect(
+      consolidate(nodes, [edgeOf('e', ['b', 'far'])], { standing: [standing], keeperOf: new Map([['far', 'near']]) }),
+    ).toMatchObject({
+      promoted: [],
+      reinforced: [{ id: 'kept', accessCount: 5, tags: ['a', 'b'] }],
+      merged: [{ id: 'b', keeperId: 'kept' }],
+      relinked: [{ edgeId: 'e', members: [{ nodeId: 'kept' }, { nodeId: 'near' }] }],
+    });
   });
 
   test('what is said once is promoted as it is', () => {

@@ -7,12 +7,13 @@ test('a view shows the repo and the global space as they are now, without the ar
     includeArchived: false,
     asOfMs: null,
     kinds: null,
+    sessionId: null,
   });
 });
 
 test('a view shows no more than it was asked to', () => {
-  const view = viewOf('acme/shop', { includeGlobal: false, includeArchived: true, asOfMs: 5, kinds: ['fact'] });
-  expect(view).toEqual({ spaces: ['acme/shop'], includeArchived: true, asOfMs: 5, kinds: ['fact'] });
+  const options = { includeArchived: true, asOfMs: 5, kinds: ['fact'], sessionId: 's-1' };
+  expect(viewOf('acme/shop', { includeGlobal: false, ...options })).toEqual({ spaces: ['acme/shop'], ...options });
 });
 
 test('the beginning of time is a moment like any other', () => {

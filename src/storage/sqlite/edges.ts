@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { edgeKey } from '../../domain/links.js';
 import type { SpaceName, View } from '../../domain/spaces.js';
 import { EDGE_TYPES, type EdgeType, type Role } from '../../domain/vocabulary.js';
@@ -34,18 +35,18 @@ export const EDGES_BY_SEQ = `
 export const EDGES_BY_KEY = `
   SELECT ${EDGE_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN hyperedges e ON e.key = wanted.value ${EDGE_MEMBERS}`;
 
-/** More edges and members than these help nobody with one answer. */
-const EDGES_MAX = 20_000;
+/** More members than these help nobody with one answer. */
 const MEMBERS_MAX = 20_000;
-/** So many edges are read at a time, so that there is a moment to stop at. */
-const EDGES_PER_BATCH = 100;
+/** Others have their turn after so many nodes were looked around, and after so many edges were read. */
+const NODES_PER_TURN = 25;
+const EDGES_PER_TURN = 25;
 
 /**
  * For each node the strongest of its edges that are taken, of the same weight the newest, and one more to tell whether that is all.
  * Each edge of a hub is looked at once: a limit that were worked out for every one of them would make its price a square.
  */
 export const EDGES_AROUND = `
-  SELECT node, edge FROM (
+  SELECT node, edge, place FROM (
     SELECT x.node_seq AS node, x.edge_seq AS edge,
       row_number() OVER (PARTITION BY x.node_seq ORDER BY e.weight DESC, x.edge_seq DESC) AS place
     FROM json_each(@seqs) AS wanted CROSS JOIN membership x ON x.node_seq = wanted.value
@@ -57,7 +58,7 @@ export const EDGES_AROUND = `
     AND (@with IS NULL OR EXISTS (
       SELECT 1 FROM membership y WHERE y.edge_seq = x.edge_seq AND y.node_seq IN (SELECT value FROM json_each(@with))))
     GROUP BY x.node_seq, x.edge_seq) AS placed
-  WHERE place <= @perNode + 1 ORDER BY place, edge DESC`;
+  WHERE place <= @perNode + 1 ORDER BY place, edge DESC LIMIT ${MEMBERS_MAX} + 1`;
 
 /** Edges as such, from one or more spaces. */
 export class Edges {
@@ -89,57 +90,91 @@ export class Edges {
     );
   }
 
-  findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Found<StoredEdge> {
-    const { types, label, otherThan, withIds, perNode } = ways;
+  async findEdgesAround(view: View, nodeIds: readonly string[], ways: EdgeWays): Promise<Found<StoredEdge>> {
+    const found: StoredEdge[] = [];
+    let isComplete = true;
+    for (const space of view.spaces) {
+      const chosen = await this.#chooseEdges(space, view, nodeIds, ways);
+      const read = await this.#readEdges(space, chosen.found);
+      found.push(...read.found);
+      isComplete &&= chosen.isComplete && read.isComplete;
+    }
+    return { found, isComplete };
+  }
+
+  /** The first edges of all nodes before the second of any, so that a few of them do not take all the room. */
+  async #chooseEdges(
+    space: SpaceName,
+    { asOfMs: asOf }: View,
+    nodeIds: readonly string[],
+    { types, label, otherThan, withIds, perNode }: EdgeWays,
+  ): Promise<Found<number>> {
+    const placed = new Placed(perNode);
     const shared = {
       types: types && JSON.stringify(types),
       label,
       otherThan: otherThan ? JSON.stringify(otherThan) : null,
-      perNode,
-      asOf: view.asOfMs,
+      asOf,
+      with: withIds ? this.#listSeqs(space, withIds) : null,
     };
-    let isComplete = true;
-    const found = this.spaces.inEach(view, (connection) => {
-      const seqs = seqsOf(connection, nodeIds);
-      if (seqs.size === 0) return [];
-      const parameters = {
-        ...shared,
-        seqs: listOf(seqs),
-        with: withIds ? listOf(seqsOf(connection, withIds)) : null,
-      };
-      const chosen = chooseEdges(connection.rows<[number, number]>(EDGES_AROUND, parameters), perNode);
-      const edges = readEdges(connection, chosen.found.slice(0, EDGES_MAX));
-      isComplete &&= chosen.isComplete && edges.length === chosen.found.length;
-      return edges;
-    });
-    return { found, isComplete };
+    for (let start = 0; start < nodeIds.length; start += NODES_PER_TURN) {
+      if (start > 0) await setImmediate();
+      const seqs = this.#listSeqs(space, nodeIds.slice(start, start + NODES_PER_TURN));
+      const parameters = { ...shared, seqs, perNode: placed.placeMax };
+      placed.add(this.spaces.peek<PlacedEdge[]>(space, (connection) => connection.rows(EDGES_AROUND, parameters), []));
+    }
+    return placed.chosen();
+  }
+
+  #listSeqs(space: SpaceName, ids: readonly string[]): string {
+    return this.spaces.peek(space, (connection) => listOf(seqsOf(connection, ids)), '[]');
+  }
+
+  /** Whole edges in the order of the choice, until there are members enough. */
+  async #readEdges(space: SpaceName, seqs: readonly number[]): Promise<Found<StoredEdge>> {
+    const found: StoredEdge[] = [];
+    let members = 0;
+    for (let start = 0; start < seqs.length && members < MEMBERS_MAX; start += EDGES_PER_TURN) {
+      if (start > 0) await setImmediate();
+      const turn = seqs.slice(start, start + EDGES_PER_TURN);
+      const rows = this.spaces.peek<EdgeMemberRow[]>(
+        space,
+        (connection) => connection.all<EdgeMemberRow>(EDGES_BY_SEQ, JSON.stringify(turn)),
+        [],
+      );
+      members += rows.length;
+      const bySeq = new Map(toEdges(rows).map((edge) => [edge.seq, edge]));
+      found.push(...turn.flatMap((seq) => bySeq.get(seq) ?? []));
+    }
+    return { found, isComplete: members < MEMBERS_MAX || found.length === seqs.length };
   }
 }
 
-/** The first `perNode` edges of each node. */
-function chooseEdges(around: readonly (readonly [number, number])[], perNode: number): Found<number> {
-  const counts = new Map<number, number>();
-  const chosen = new Set<number>();
-  for (const [node, edge] of around) {
-    const count = (counts.get(node) ?? 0) + 1;
-    counts.set(node, count);
-    if (count <= perNode) chosen.add(edge);
-  }
-  return { found: [...chosen], isComplete: [...counts.values()].every((count) => count <= perNode) };
-}
+/** An edge of a node, and how many of that node come before it. */
+type PlacedEdge = readonly [node: number, edge: number, place: number];
 
-/** Whole edges in the order of the choice, until there are members enough. */
-function readEdges(connection: Connection, seqs: readonly number[]): StoredEdge[] {
-  const edges: StoredEdge[] = [];
-  let members = 0;
-  for (let start = 0; start < seqs.length && members < MEMBERS_MAX; start += EDGES_PER_BATCH) {
-    const batch = seqs.slice(start, start + EDGES_PER_BATCH);
-    const rows = connection.all<EdgeMemberRow>(EDGES_BY_SEQ, JSON.stringify(batch));
-    members += rows.length;
-    const bySeq = new Map(toEdges(rows).map((edge) => [edge.seq, edge]));
-    edges.push(...batch.flatMap((seq) => bySeq.get(seq) ?? []));
+/** Gathers the edges of nodes in the order of their places, as many as can be read: each is one member at least. */
+class Placed {
+  #rows: PlacedEdge[] = [];
+  #isComplete = true;
+  /** Edges of later places have no room any more. */
+  placeMax: number;
+
+  constructor(private readonly perNode: number) {
+    this.placeMax = perNode;
   }
-  return edges;
+
+  add(rows: readonly PlacedEdge[]): void {
+    const within = rows.filter(([, , place]) => place <= this.perNode);
+    this.#rows = [...this.#rows, ...within].sort(([, a, placeA], [, b, placeB]) => placeA - placeB || b - a);
+    this.#isComplete &&= within.length === rows.length && this.#rows.length <= MEMBERS_MAX;
+    this.#rows.length = Math.min(this.#rows.length, MEMBERS_MAX);
+    if (this.#rows.length === MEMBERS_MAX) this.placeMax = this.#rows.at(-1)?.[2] ?? this.perNode;
+  }
+
+  chosen(): Found<number> {
+    return { found: [...new Set(this.#rows.map(([, edge]) => edge))], isComplete: this.#isComplete };
+  }
 }
 
 const BEFORE_ALL = { type: '', label: '', seq: 0 };

@@ -67,12 +67,13 @@ const HOLDERS_LOOKED_AT = 500;
 
 /** A term that only hidden memories hold is unknown to the view: it must not bar those that are visible. */
 function frequencyOf(connection: Connection, view: View, term: string, hasArchived: boolean): number {
-  const isUsual = view.kinds === null && view.asOfMs === null && !view.includeArchived;
+  const isWhole = view.kinds === null && view.asOfMs === null && view.sessionId === null;
+  const isUsual = isWhole && !view.includeArchived;
   const { termFrequencies: kept } = connection;
   const known = isUsual ? kept.get(term) : undefined;
   if (known !== undefined) return known;
   let frequency = connection.rows<[number]>(TERM_FREQUENCY, term)[0]?.[0] ?? 0;
-  const mayHide = isUsual ? hasArchived : view.kinds !== null || view.asOfMs !== null;
+  const mayHide = isUsual ? hasArchived : !isWhole;
   if (frequency > 0 && mayHide) {
     const parameters = { ...visibility(view), match: matchAny([term]), looked: HOLDERS_LOOKED_AT };
     const isHidden = connection.get(VISIBLE_HOLDER, parameters) === undefined;

@@ -17,22 +17,26 @@ const SAID_THEN = `(n.form = 'memory' OR n.updated_at <= @asOf OR NOT EXISTS (
 
 /**
  * The one predicate through which every read of nodes goes. Bound by name, so that no statement can forget a part of it:
- * `@kinds` is a JSON list of kinds of memory and wisdom or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too.
+ * `@kinds` is a JSON list of kinds of memory and wisdom or null, `@asOf` a time or null, `@archived` 1 to show archived nodes too,
+ * `@session` a session whose notes alone are shown of the tiers that are not shared, or null.
  */
 export const VISIBLE = `
   n.form <> '${REFERENCE_FORM}'
   AND (@kinds IS NULL OR (n.form IN ('memory', 'wisdom') AND n.kind IN (SELECT value FROM json_each(@kinds))))
   AND (@asOf IS NULL OR (n.created_at <= @asOf AND ${SAID_THEN}))
+  AND (@session IS NULL OR n.session_id = @session OR n.tier NOT IN ('task', 'session'))
   AND (@archived = 1 OR NOT ${ARCHIVED})`;
 
 export interface VisibilityParameters {
   readonly kinds: string | null;
   readonly asOf: number | null;
   readonly archived: 0 | 1;
+  readonly session: string | null;
 }
 
 export const visibility = (view: View): VisibilityParameters => ({
   kinds: view.kinds === null ? null : JSON.stringify(view.kinds),
   asOf: view.asOfMs,
   archived: view.includeArchived ? 1 : 0,
+  session: view.sessionId,
 });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Change, InsertNode } from '../../../src/domain/changes.js';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Change, InsertNode, Plan } from '../../../src/domain/changes.js';
 import type { Concept } from '../../../src/domain/node.js';
 import { EvolutionClient } from '../../support/evolution.js';
 import { members } from '../../support/nodes.js';
@@ -94,6 +94,59 @@ test('one run takes a task of any size, with its twins wherever they are in it, 
   expect(dry.summaries[0]?.source_node_ids).toEqual(done.summaries[0]?.source_node_ids);
   expect(await countIn('task')).toBe(0);
   expect(await evolution.consolidate(TASK)).toMatchObject({ promoted_node_ids: [], merged: [], summaries: [] });
+});
+
+/** The plans that are applied while something runs. */
+async function plansDuring(run: () => Promise<unknown>): Promise<Plan[]> {
+  const spy = vi.spyOn(service.store, 'apply');
+  await run();
+  const plans = spy.mock.calls.map(([plan]) => plan);
+  spy.mockRestore();
+  return plans;
+}
+
+test('thousands of nodes that say the same are merged part by part, each part small, as the dry run said', async () => {
+  const twins = Array.from({ length: 3_000 }, (_, index) =>
+    concept({
+      content: index % 2 === 0 ? 'same' : 'Same',
+      confidence: 0.5 + (index % 7 === 3 ? 0.001 : 0),
+      tags: [`t${index % 3}`],
+    }),
+  );
+  const others = Array.from({ length: 40 }, (_, index) => concept({ content: `other ${index}` }));
+  const idAt = (list: readonly InsertNode[], index: number): string =>
+    (list[index % list.length] as InsertNode).node.id;
+  const edges = twins.flatMap(({ node }, index) => [
+    relation(node.id, idAt(others, index)),
+    relation(idAt(others, index * 3 + 1), node.id),
+    relation(node.id, idAt(twins, index + 1_500)),
+  ]);
+  await store([...twins, ...others, ...edges]);
+  for (const { node } of [...twins.slice(0, 10), ...twins.slice(-10), ...others.slice(0, 5)])
+    evolution.look(node, node);
+  const dry = await evolution.consolidate(TASK, { dry_run: true });
+  let done = dry;
+  const plans = await plansDuring(async () => {
+    done = await evolution.consolidate(TASK);
+  });
+  expect(Math.max(...plans.map(({ changes }) => changes.length))).toBeLessThanOrEqual(2_000);
+  expect(done).toEqual({ ...dry, applied: true });
+  expect(new Set(done.merged.map((each) => each.into_node_id)).size).toBe(1);
+  expect([done.promoted_node_ids.length, done.merged.length, done.relinked.length]).toEqual([41, 2_999, 78]);
+  const keptId = done.merged[0]?.into_node_id as string;
+  const kept = (await evolution.graph.getNode(keptId).expect(200)).body;
+  expect(kept).toMatchObject({ tier: 'session', confidence: 0.501, access_count: 41, tags: ['t0', 't1', 't2'] });
+  const before = await evolution.everything();
+  expect(await evolution.consolidate(TASK)).toMatchObject({ promoted_node_ids: [], merged: [], relinked: [] });
+  expect(await evolution.everything()).toEqual(before);
+});
+
+test('the sources of a long summary are joined to it part by part', async () => {
+  await store(Array.from({ length: 2_500 }, (_, index) => concept({ content: `text ${index}`, kind: 'finding' })));
+  const plans = await plansDuring(() => evolution.consolidate(TASK));
+  expect(Math.max(...plans.map(({ changes }) => changes.length))).toBeLessThanOrEqual(2_000);
+  expect(await evolution.graph.allEdges({ label: 'summarizes', limit: 500 })).toHaveLength(2_500);
+  expect(await evolution.consolidate(TASK)).toMatchObject({ promoted_node_ids: [], summaries: [] });
 });
 
 test('an edge between parts of a large task is strengthened once, by the most used of its members', async () => {

@@ -145,6 +145,8 @@ test('SPEC-02.08 the session and the task may stand in the metadata; what is sai
     metadata,
   });
   expect(await graph.node({ metadata: { session_id: 7 } })).toMatchObject({ session_id: null });
+  const blank = { session_id: ' ', task_id: '' };
+  expect(await graph.node({ metadata: blank })).toMatchObject({ session_id: null, task_id: null, metadata: blank });
 });
 
 test.each([
@@ -156,6 +158,10 @@ test.each([
   ['a tag that is too long', { tags: ['x'.repeat(201)] }, 422, 'tags.0'],
   ['more tags than are kept', { tags: Array.from({ length: 51 }, (_, index) => `tag ${index}`) }, 400, 'tags'],
   ['a subtype that is too long', { subtype: 'x'.repeat(201) }, 422, 'subtype'],
+  ['an empty session', { session_id: '' }, 400, 'session_id'],
+  ['a blank session', { session_id: ' ' }, 422, 'session_id'],
+  ['an empty task', { task_id: '' }, 400, 'task_id'],
+  ['a blank task', { task_id: '\t' }, 422, 'task_id'],
   ['a session that is too long', { session_id: 'x'.repeat(201) }, 422, 'session_id'],
   ['a task that is too long', { task_id: 'x'.repeat(201) }, 422, 'task_id'],
   ['a provenance that is too long', { provenance: 'x'.repeat(2_001) }, 422, 'provenance'],

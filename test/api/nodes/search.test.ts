@@ -124,3 +124,8 @@ test('SPEC-02.33 the routes of the graph take no statement: every path below /no
   expect(paths.filter((path) => /sql|query|exec|statement/i.test(path))).toEqual([]);
   for (const path of paths) expect(JSON.stringify(body.paths[path])).not.toMatch(/\bSQL\b/i);
 });
+
+test.each(['', '   ', '\n'])('SPEC-02 a blank query fits nothing: %j', async (query) => {
+  const answer = await service.http.post('/nodes/search').query({ repo_id: 'acme/blank' }).send({ query }).expect(200);
+  expect(answer.body).toMatchObject({ results: [] });
+});

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context } from '../../../src/services/context.js';
+import { searchNodes } from '../../../src/services/node-search.js';
 import { GraphClient, members, UNKNOWN_ID } from '../../support/nodes.js';
 import { concept, idOf, link } from '../../support/plans.js';
 import { failing, postSnippet, quoted, REPO, resultOf, run } from '../../support/repl.js';
@@ -148,8 +150,9 @@ describe('SPEC-02.30 SPEC-02.37 memory_get_context', () => {
   });
 
   test('takes a limit', async () => {
-    expect(await contentsOf('memory_get_context(1)', repoId)).toEqual(['Dunlin seen']);
-    expect((await contentsOf('memory_get_context(100)', repoId)).length).toBe(13);
+    expect(await contentsOf('memory_get_context(1, "session")', repoId)).toEqual(['Dunlin seen']);
+    const all = await contentsOf('memory_get_context(100)', repoId);
+    expect(all.filter((content) => content.startsWith('Dunlin')).length).toBe(13);
   });
 
   test('takes a tier, and looks into the archive only when that is the tier', async () => {
@@ -158,12 +161,28 @@ describe('SPEC-02.30 SPEC-02.37 memory_get_context', () => {
     expect(await contentsOf('memory_get_context(100)', repoId)).not.toContain('Dunlin archived');
   });
 
-  test('is empty in a repo that was never written', async () => {
-    expect(await contentsOf('memory_get_context()', 'context/nobody')).toEqual([]);
+  test('is empty in a repo that was never written, but for what is global', async () => {
+    expect(await contentsOf('memory_get_context(10, "task")', 'context/nobody')).toEqual([]);
+    expect(await contentsOf('memory_get_context()', 'context/nobody')).toContain('Whimbrel is global');
   });
 });
 
 describe('SPEC-02.31 SPEC-02.37 memory_relate', () => {
+  test.each([
+    ['causes', ['cause', 'effect']],
+    ['summarizes', ['subject', 'object']],
+    ['related_to', ['participant', 'participant']],
+    ['a word of its own', ['subject', 'object']],
+  ])('draws an edge labelled %s with the parts %j in their order', async (label, roles) => {
+    const code = `const [a, b] = [memory_add_fact("a"), memory_add_fact("b")]; [a, b, memory_relate(${quoted(label)}, a, b)]`;
+    const [a, b, id] = (await resultOf(service, code)) as [string, string, string];
+    const { members } = (await graph.getEdge(id).expect(200)).body;
+    expect(members.map(({ node_id, role }: { node_id: string; role: string }) => [node_id, role])).toEqual([
+      [a, roles[0]],
+      [b, roles[1]],
+    ]);
+  });
+
   test('finds an edge that is there between two nodes with thousands of newer ones', async () => {
     const [a, b, ...others] = Array.from({ length: 1_102 }, (_, index) => idOf(5_000_000 + index)) as [string, string];
     const nodes = [a, b, ...others].map((id) => concept(id, { repoId: REPO }));
@@ -346,7 +365,7 @@ test.each([
   expect(detail).toContain('(line 2)');
 });
 
-test.each(['memory_query("x".repeat(10001))', 'memory_read("x".repeat(10001))', 'memory_read("  ")'])(
+test.each(['memory_query("x".repeat(10001))', 'memory_read("x".repeat(10001))'])(
   'SPEC-02.37 %s is refused in words that its writer understands',
   async (call) => {
     const detail = await failing(service, call);
@@ -362,4 +381,77 @@ test.each([
   ['a NUL in a label', 'const a = memory_add_fact("a"), b = memory_add_fact("b"); memory_relate("l\\0", a, b)'],
 ])('SPEC-02.34 text with %s is refused, as everywhere', async (_, code) => {
   await failing(service, code);
+});
+
+test.each([
+  ['memory_query("x", 1, "task", 4)', 3],
+  ['memory_add_fact("x", 0.5, "task", [])', 3],
+  ['memory_add_experience("x", "y", true, "task", 0.5)', 4],
+  ['memory_get_context(1, "task", "x")', 2],
+  ['memory_relate("l", "a", "b", 0.5)', 3],
+  ['memory_read("x", 1, null)', 2],
+])('%s is refused: what is given besides would change nothing', async (call, most) => {
+  const name = call.slice(0, call.indexOf('('));
+  expect(await failing(service, call)).toContain(`${name} takes at most ${most} arguments, and ${most + 1} were given`);
+});
+
+test.each(['memory_query("   ")', 'memory_query("")', 'memory_read("   ")', 'memory_read("")'])(
+  'a blank query fits nothing: %s',
+  async (call) => {
+    expect(await resultOf(service, call)).toEqual([]);
+  },
+);
+
+test('memory_get_context shows global nodes beside those of the repo, by their confidence', async () => {
+  const repoId = 'context/global';
+  await remember(service, { text: 'Ruddy everywhere', scope: 'global', confidence: 0.7 }, repoId);
+  const code = 'memory_add_fact("Ruddy low", 0.6, "longterm"); memory_add_fact("Ruddy high", 0.8, "longterm")';
+  await resultOf(service, code, {}, repoId);
+  const contents = await contentsOf('memory_get_context(100, "longterm")', repoId);
+  const own = contents.filter((content) => content.startsWith('Ruddy'));
+  expect(own).toEqual(['Ruddy high', 'Ruddy everywhere', 'Ruddy low']);
+  expect(await contentsOf('memory_get_context(3, "task")', repoId)).toEqual([]);
+});
+
+describe('of many long texts', () => {
+  const repoId = 'long/texts';
+  const TEXTS = 8;
+  beforeAll(async () => {
+    const long = new GraphClient(service, repoId);
+    const content = `plover ${'of the strand '.repeat(6_400)}`;
+    for (let index = 0; index < TEXTS; index++) await long.node({ content: `${index} ${content}` });
+  });
+
+  test.each([
+    ['memory_query("plover", 100)', 'content'],
+    ['memory_get_context(100, "task")', 'content'],
+    ['memory_read("plover", 100)', 'text'],
+  ])('%s gives back as much as one call may carry', async (call, field) => {
+    const code = `${call}.map(({ ${field} }) => [${field}.length, ${field}.endsWith("…")])`;
+    const texts = (await resultOf(service, code, {}, repoId)) as [number, boolean][];
+    expect(texts).toHaveLength(TEXTS);
+    expect(texts.reduce((sum, [length]) => sum + length, 0)).toBeLessThanOrEqual(200_000 + TEXTS);
+    expect(texts.map(([, isCut]) => isCut)).toEqual([false, false, ...Array(TEXTS - 2).fill(true)]);
+  });
+
+  test('a search lets others have their turn in between', async () => {
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const found = await searchNodes({ store: service.store } as unknown as Context, repoId, {
+      query: 'plover',
+      match: 'any',
+      filter: { type: null, tier: null, form: null, kind: null, minConfidence: 0, sessionId: null },
+      includeArchived: false,
+      includeGlobal: true,
+      limit: 100,
+    });
+    isOver = true;
+    expect(found).toHaveLength(TEXTS);
+    expect(turns).toBeGreaterThan(0);
+  });
 });

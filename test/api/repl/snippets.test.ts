@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { GraphClient } from '../../support/nodes.js';
 import { failing, lasting, postSnippet, quoted, REPO, resultOf, run } from '../../support/repl.js';
 import { remember } from '../../support/requests.js';
@@ -47,6 +47,26 @@ describe('SPEC-02.37 a snippet sees what it wrote itself', () => {
 });
 
 describe('SPEC-02.37 what a snippet writes is stored together or not at all', () => {
+  test('an edge that somebody else drew in the meantime is that edge, and all the rest is stored', async () => {
+    const [one, two] = [await graph.node({ content: 'Teal' }), await graph.node({ content: 'Garganey' })];
+    const { store } = service;
+    const apply = store.apply.bind(store);
+    const relate = `memory_relate("meanwhile", ${quoted(one.id)}, ${quoted(two.id)})`;
+    let firstId: unknown;
+    const spy = vi.spyOn(store, 'apply').mockImplementationOnce(async (plan) => {
+      firstId = await resultOf(service, relate);
+      return apply(plan);
+    });
+    const code = `const id = ${relate}; print("edge", id); ({ fact: memory_add_fact("beside it"), id })`;
+    const { result, printed, side_effects } = await run(service, code);
+    spy.mockRestore();
+    const { fact, id } = result as { fact: string; id: string };
+    expect([id, printed]).toEqual([firstId, [`edge ${firstId}`]]);
+    expect(side_effects).toEqual([{ effect: 'node_inserted', id: fact }]);
+    await graph.getNode(fact).expect(200);
+    expect(await graph.allEdges({ label: 'meanwhile' })).toMatchObject([{ id }]);
+  });
+
   const WRITES = `const a = memory_add_fact("one"); const b = memory_add_fact("two");
 memory_add_experience("three", "done", true); memory_relate("then", a, b);`;
 
@@ -164,6 +184,30 @@ describe('SPEC-02.37 the request', () => {
     expect(await note('session', { session_id: 'B' })).toEqual(expect.any(String));
     const own = '[memory_query("godwit", 1, "session"), memory_get_context(1, "session")].map(({ length }) => length)';
     expect(await resultOf(service, own, { session_id: 'B' }, repoId)).toEqual([1, 1]);
+  });
+
+  test('of a session reads what belongs to it and what all share, whether found or reached over edges', async () => {
+    const repoId = 'sessions/read';
+    const shared = await resultOf(service, 'memory_add_fact("Whimbrel flock", 0.9, "longterm")', {}, repoId);
+    const noted = `const own = [memory_add_fact("Whimbrel mine"), memory_add_experience("Curlew", "seen", true)];
+      for (const id of own) memory_relate("related_to", ${quoted(shared)}, id); own`;
+    const own = await resultOf(service, noted, { session_id: 'A' }, repoId);
+    const read = 'memory_read("whimbrel", 20).map(({ id }) => id).sort()';
+    const all = [shared, ...(own as string[])].sort();
+    expect(await resultOf(service, read, { session_id: 'A' }, repoId)).toEqual(all);
+    expect(await resultOf(service, read, {}, repoId)).toEqual(all);
+    expect(await resultOf(service, read, { session_id: 'B' }, repoId)).toEqual([shared]);
+  });
+
+  test('of a session reads as if words that only another one noted were unheard of', async () => {
+    const repoId = 'sessions/words';
+    for (const word of ['zebra', 'yak']) {
+      await resultOf(service, `memory_add_fact("Dunlin of the ${word}", 0.9)`, { session_id: 'A' }, repoId);
+    }
+    await resultOf(service, 'memory_add_fact("Dunlin alone", 0.9, "longterm")', {}, repoId);
+    const read = (query: string) =>
+      resultOf(service, `memory_read("${query}").map(({ text, score }) => [text, score])`, { session_id: 'B' }, repoId);
+    expect(await read('dunlin zebra yak')).toEqual(await read('dunlin okapi eland'));
   });
 
   test('names the task that what is added belongs to, so that it can be consolidated', async () => {

@@ -39,5 +39,7 @@ export interface WisdomDetail {
     readonly patterns: readonly Pattern[];
     readonly bestPractices: readonly CitedLine[];
     readonly tags: readonly string[];
+    /** All episodes behind it: it keeps their words when a chapter goes or is told anew without them. */
+    readonly episodeIds: readonly string[];
   };
 }

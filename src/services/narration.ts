@@ -57,10 +57,15 @@ export function chapterWords(
   return { content, terms: indexTerms([content, ...topics, ...tags].join('\n')) };
 }
 
+interface WisdomOptions extends Pick<ChapterOptions, 'key' | 'standing' | 'dryRun'> {
+  /** Those that the chapters tell of. */
+  readonly episodeIds: readonly string[];
+}
+
 export async function narrateWisdom(
   context: Context,
   chapters: readonly ChapterSketch[],
-  options: { readonly key: string | null; readonly standing?: StoredNarrative; readonly dryRun?: boolean },
+  options: WisdomOptions,
 ): Promise<Narration<WisdomDetail>> {
   const { summary: summaryLines, insights, patterns, bestPractices, tags, startMs, endMs } = synthesizeWisdom(chapters);
   const lines = [...summaryLines, ...insights].map(({ text }) => text);
@@ -75,6 +80,7 @@ export async function narrateWisdom(
     patterns,
     bestPractices,
     tags: tags.slice(0, TAGS_MAX),
+    episodeIds: options.episodeIds,
   };
   return {
     content,
@@ -153,6 +159,17 @@ export const membership = (
   origin: 'auto',
   atMs: context.now(),
 });
+
+/** Whose words a text that is made of these chapters may hold. */
+export async function episodesBehind(
+  { store }: Context,
+  repoId: string,
+  chapters: readonly StoredNarrative[],
+): Promise<string[]> {
+  const ids = chapters.map(({ id }) => id);
+  const members = await store.findMembers(repoId, 'narrates', ids);
+  return [...new Set([...members.values()].flat())].sort();
+}
 
 /** So many lines of all chapters together are held against each other; of each chapter those that were learned most often. */
 const LEARNINGS_MAX = 5_000;

@@ -9,7 +9,7 @@ import { archiveFrom, restoreTo, type TierMove } from '../domain/tiers.js';
 import { GateFailure, type Violation } from '../domain/violations.js';
 import { ApplyConflict, type NodeFilter, type NodePlace, type StoredNode } from '../storage/port.js';
 import type { Context } from './context.js';
-import { retellWithout } from './retelling.js';
+import { retellSince, retellWithout } from './retelling.js';
 import { retrying } from './retrying.js';
 
 export type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
@@ -200,6 +200,7 @@ export const purgeNode = (
     const change: Change = { change: 'purge_node', nodeId: id, repoId, expectedRevision, atMs: context.now() };
     const retold = node.form === 'episode' ? await retellWithout(context, repoId, id) : [];
     await context.store.apply({ space: spaceOf(node), changes: [...retold, change] });
+    if (node.form === 'episode') await retellSince(context, repoId, id);
     return true;
   });
 

@@ -159,6 +159,54 @@ describe('its words go also', () => {
     expect(holders()).toEqual([]);
   });
 
+  test.each<[string, Told]>([
+    ['', {}],
+    [', though it learned nothing', { learned: [] }],
+  ])('out of a wisdom that keeps its goal after its chapter is gone%s', async (_, fields) => {
+    const [hidden, other] = await store(secret(fields), plain(1));
+    const chapters = [await narratives.chapter([hidden]), await narratives.chapter([other])] as const;
+    const wisdom = await narratives.wisdom({ chapter_ids: idsOf(chapters) });
+    expect(wisdom.summary).toMatch(SECRET);
+    await narratives.deleteChapter(chapters[0].id, { permanent: true }).expect(200);
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+    expect((await narratives.readWisdom(wisdom.id)).chapter_ids).toEqual([chapters[1].id]);
+  });
+
+  test.each<[string, Told]>([
+    ['', {}],
+    [', though it learned nothing', { learned: [] }],
+  ])('out of a wisdom that keeps its goal after its chapter dropped it%s', async (_, fields) => {
+    const others = [1, 2, 3].map((number) => plain(number, { tags: ['x'] }));
+    const [hidden] = await store(secret({ tags: ['x'], ...fields }), ...others);
+    await narratives.detect();
+    await narratives.wisdom({ min_chapters: 1 });
+    await episodes.remove(hidden.id);
+    await narratives.detect();
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+  });
+
+  test('out of a wisdom that keeps what it learned after it was taken back', async () => {
+    const [hidden, other] = await store(secret(), plain(1));
+    const chapters = [await narratives.chapter([hidden]), await narratives.chapter([other])] as const;
+    const { insights } = await narratives.wisdom({ chapter_ids: idsOf(chapters) });
+    expect(insights).toContainEqual(expect.stringMatching(SECRET));
+    await narratives.deleteChapter(chapters[0].id, { permanent: true }).expect(200);
+    await episodes.patch(hidden.id, { outcome: { learnings: [] } });
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+  });
+
+  test('out of a wisdom that has only its tags', async () => {
+    const [hidden, other] = await store(secret({ tags: ['zyqtag'], learned: [] }), plain(1));
+    const chapters = [await narratives.chapter([hidden]), await narratives.chapter([hidden, other])] as const;
+    expect((await narratives.wisdom()).patterns).toEqual(['zyqtag']);
+    for (const { id } of chapters) await narratives.deleteChapter(id, { permanent: true }).expect(200);
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+  });
+
   test('out of a wisdom whose chapter is gone already', async () => {
     const [hidden, other] = await store(secret(), plain(1));
     const chapters = [await narratives.chapter([hidden]), await narratives.chapter([other])] as const;

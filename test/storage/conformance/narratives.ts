@@ -43,6 +43,7 @@ const wisdomDetail = (fields: Partial<WisdomDetail> = {}): WisdomDetail => ({
     patterns: [{ text: 'x', sourceIds: [chapterId(1)], count: 1 }],
     bestPractices: [],
     tags: ['x'],
+    episodeIds: [],
   },
   ...fields,
 });
@@ -296,10 +297,12 @@ export function narratives(subject: Subject): void {
       expect(await members(chapterId(5))).toEqual([a]);
     });
 
-    test('leave when they are removed, and the others keep their order', async () => {
+    test('are not removed while somebody tells of them', async () => {
       await fill();
       await subject.apply(setMembers(chapterId(5), [c, a, b]));
-      await subject.apply({ change: 'purge_node', nodeId: a, repoId: REPO, atMs: START_MS });
+      const purge = { change: 'purge_node', nodeId: a, repoId: REPO, atMs: START_MS } as const;
+      await expectConflict(subject.apply(purge), 'revision');
+      await subject.apply(setMembers(chapterId(5), [c, b]), purge);
       expect(await members(chapterId(5))).toEqual([c, b]);
     });
 

@@ -5,14 +5,13 @@ import { type ChapterDetail, SUMMARY_ORIGINS } from '../domain/narratives.js';
 import type {
   Chapter,
   ChapterDraft,
-  Detected,
-  Detection,
   NarrativeFilter,
   NarrativeOrder,
   NarrativePage,
   NarrativePlace,
   StoredNarrative,
 } from '../services/chapters.js';
+import type { Detected, Detection } from '../services/detection.js';
 import type { StoredEpisode } from '../services/episodes.js';
 import { Milliseconds } from './agents.js';
 import { presentCursor, toPlace } from './cursor.js';
@@ -264,7 +263,7 @@ export const DetectAnswer = named(
         }),
         chapter_id: nullable(ChapterId, 'Null where a dry run would make one'),
         basis: words(['tag', 'task_type', 'work'], { description: 'What its episodes have in common' }),
-        title: Type.String(),
+        title: nullable(Type.String(), 'As the chapter is called, or would be'),
         memory_ids: Type.Array(EpisodeId),
       }),
     ),
@@ -278,11 +277,11 @@ export const presentDetected = (detected: readonly Detected[], dryRun: boolean):
     created: count('created'),
     updated: count('updated'),
     unchanged: count('unchanged'),
-    chapters: detected.map(({ action, chapterId, group, memberIds }) => ({
+    chapters: detected.map(({ action, chapterId, basis, title, memberIds }) => ({
       action,
       chapter_id: chapterId,
-      basis: group.basis,
-      title: group.title,
+      basis,
+      title,
       memory_ids: [...memberIds],
     })),
   };

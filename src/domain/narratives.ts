@@ -20,6 +20,8 @@ export interface ChapterDetail {
     readonly learnings: readonly CitedLine[];
     readonly tags: readonly string[];
     readonly topics: readonly string[];
+    /** Whether somebody said what it is called, if only that it has no title; otherwise that follows from its episodes. */
+    readonly isTitleGiven: boolean;
     /** What the caller gave, so that it stays when the rest is told anew. */
     readonly given: { readonly tags: readonly string[]; readonly topics: readonly string[] };
   };

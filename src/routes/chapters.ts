@@ -21,8 +21,9 @@ import {
 import { InProject, toRepoId } from '../contracts/projects.js';
 import { ref } from '../contracts/schema.js';
 import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
-import { createChapter, detectChapters, listNarratives, readChapter, renameChapter } from '../services/chapters.js';
+import { createChapter, listNarratives, readChapter, renameChapter } from '../services/chapters.js';
 import type { Context } from '../services/context.js';
+import { detectChapters } from '../services/detection.js';
 import { removeOfForm } from '../services/nodes.js';
 import { found } from './found.js';
 

@@ -23,6 +23,7 @@ const TAGS_MAX = 50;
 interface ChapterOptions {
   readonly key: string | null;
   readonly title: string | null;
+  readonly isTitleGiven: boolean;
   readonly given: { readonly tags: readonly string[]; readonly topics: readonly string[] };
   /** What is there already: a model is not asked again for what it said of the same lines. */
   readonly standing?: StoredNarrative;
@@ -34,12 +35,21 @@ export async function narrateChapter(
   episodes: readonly EpisodeSketch[],
   options: ChapterOptions,
 ): Promise<Narration<ChapterDetail>> {
-  const { key, title, given } = options;
+  const { key, title, isTitleGiven, given } = options;
   const { summary: summaryLines, learnings, tags, topics, startMs, endMs } = synthesizeChapter(episodes, given);
   const lines = [...summaryLines, ...learnings].map(({ text }) => text);
   const extract = chapterSummary(summaryLines);
   const { summary, summaryOrigin } = await summarize(context, 'chapter', lines, extract, options);
-  const text = { summary, summaryOrigin, summaryLines, learnings, tags: tags.slice(0, TAGS_MAX), topics, given };
+  const text = {
+    summary,
+    summaryOrigin,
+    summaryLines,
+    learnings,
+    tags: tags.slice(0, TAGS_MAX),
+    topics,
+    isTitleGiven,
+    given,
+  };
   return {
     ...chapterWords(title, text),
     detail: { form: 'chapter', key, title, startMs, endMs, text },

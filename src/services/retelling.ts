@@ -1,9 +1,9 @@
 import type { Change } from '../domain/changes.js';
-import { workTitle } from '../domain/grouping.js';
+import { titleOf } from '../domain/grouping.js';
 import type { ChapterDetail, WisdomDetail } from '../domain/narratives.js';
 import { oldestFirst, toSketch } from '../domain/sketches.js';
 import { viewOf } from '../domain/spaces.js';
-import type { NarrativeFilter, NarrativePlace, StoredEpisode, StoredNarrative } from '../storage/port.js';
+import type { NarrativeFilter, NarrativePlace, StoredNarrative } from '../storage/port.js';
 import type { Context } from './context.js';
 import {
   episodesBehind,
@@ -23,12 +23,10 @@ const OWNERS_MAX = 1_000;
  * removed means everywhere. What is left with nothing to tell goes along.
  */
 export async function retellWithout(context: Context, repoId: string, episodeId: string): Promise<Change[]> {
-  const [episode] = await context.store.getEpisodes(repoId, [episodeId], true);
-  if (!episode) return [];
   const changes: Change[] = [];
   const retold = new Map<string, StoredNarrative | null>();
   for (const chapter of await chaptersOf(context, repoId, episodeId)) {
-    const narration = await narrateWithout(context, repoId, chapter, episode);
+    const narration = await narrateWithout(context, repoId, chapter, episodeId);
     retold.set(chapter.id, narration && { ...chapter, detail: narration.detail });
     changes.push(...retell(context, 'narrates', chapter, narration));
   }
@@ -46,16 +44,17 @@ async function narrateWithout(
   context: Context,
   repoId: string,
   chapter: StoredNarrative,
-  episode: StoredEpisode,
+  episodeId: string,
 ): Promise<Narration | null> {
   const memberIds = await membersOf(context, repoId, 'narrates', chapter.id);
-  const all = (await context.store.getEpisodes(repoId, memberIds, true)).map(toSketch).sort(oldestFirst);
-  const others = all.filter(({ id }) => id !== episode.id);
+  const otherIds = memberIds.filter((id) => id !== episodeId);
+  const others = (await context.store.getEpisodes(repoId, otherIds, true)).map(toSketch).sort(oldestFirst);
   if (others.length === 0) return null;
   const { key, title: before, text } = chapter.detail as ChapterDetail;
+  const { isTitleGiven, given } = text;
   // A title that was taken from the episode goes with it; one that somebody gave stays.
-  const title = before === workTitle(all) ? workTitle(others) : before;
-  return narrateChapter(context, others, { key, title, given: text.given });
+  const title = isTitleGiven || key === null ? before : titleOf(key, others);
+  return narrateChapter(context, others, { key, title, isTitleGiven, given });
 }
 
 /** A wisdom keeps its words when a chapter goes or is told anew, so it is asked what it was made of at the time. */

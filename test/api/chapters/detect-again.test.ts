@@ -138,6 +138,30 @@ describe('an episode that changed', () => {
   });
 });
 
+describe('the title of a work', () => {
+  const work = (task: string, fields: Told = {}): Told => ({ task, files: ['a.ts'], ...fields });
+
+  test('follows the most important of its episodes, and the answer says it as it stands', async () => {
+    const made = await store(work('bug_fix', { goal: 'First' }), work('refactor'), work('other'));
+    await narratives.detect();
+    await episodes.patch(made[1].id, { intent: { goal: 'Second' }, importance: 1 });
+    const { chapters } = await narratives.detect();
+    expect(chapters).toMatchObject([{ action: 'updated', title: 'Work: Second' }]);
+    expect((await narratives.chapters()).map(({ title }) => title)).toEqual(['Work: Second']);
+    expect((await narratives.detect()).chapters).toMatchObject([{ action: 'unchanged', title: 'Work: Second' }]);
+  });
+
+  test.each(['Mine', 'Work: First', null])('stays when somebody gave %j, and the answer says that', async (title) => {
+    const made = await store(work('bug_fix', { goal: 'First' }), work('refactor'), work('other'));
+    const [found] = (await narratives.detect()).chapters;
+    await narratives.patchChapter(found?.chapter_id as string, { title }).expect(200);
+    await episodes.patch(made[1].id, { intent: { goal: 'Second' }, importance: 1 });
+    expect((await narratives.detect()).chapters).toMatchObject([{ action: 'updated', title }]);
+    await narratives.deleteChapter(found?.chapter_id as string).expect(200);
+    expect((await narratives.detect()).chapters).toMatchObject([{ action: 'dismissed', title }]);
+  });
+});
+
 describe('a chapter that somebody', () => {
   const chapterOfX = async (): Promise<ChapterReport> => {
     await store(...three({ tags: ['x'] }));

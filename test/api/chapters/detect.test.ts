@@ -27,7 +27,7 @@ const store = <Count extends Told[]>(...all: Count) =>
   storeTold(service, episodes, agentId, ...all) as Promise<{ [Key in keyof Count]: EpisodeReport }>;
 
 /** Title and members of each group that is found. */
-const groups = async (fields: object = {}): Promise<[string, string[]][]> =>
+const groups = async (fields: object = {}): Promise<[string | null, string[]][]> =>
   (await narratives.detect({ dry_run: true, ...fields })).chapters.map(({ title, memory_ids }) => [title, memory_ids]);
 const titles = async (fields: object = {}) => (await groups(fields)).map(([title]) => title);
 
@@ -86,7 +86,7 @@ describe('by task type', () => {
 });
 
 describe('by work', () => {
-  const work = async (fields: object = {}) => (await groups(fields)).filter(([title]) => title.startsWith('Work: '));
+  const work = async (fields: object = {}) => (await groups(fields)).filter(([title]) => title?.startsWith('Work: '));
 
   test('episodes that share a file, one after the other, belong together', async () => {
     const made = await store(

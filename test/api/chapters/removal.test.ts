@@ -153,6 +153,17 @@ describe('its words go also', () => {
     expect(holders()).toEqual([]);
   });
 
+  test('out of the title of a work that became more important since', async () => {
+    const work = (task: string): Told => ({ task, files: ['a.ts'] });
+    const [hidden, second] = await store(secret(work('bug_fix')), plain(1, work('refactor')), plain(2, work('other')));
+    const [found] = (await narratives.detect()).chapters;
+    await episodes.patch(hidden.id, { importance: 0.1, intent: { goal: 'Something else' } });
+    await episodes.patch(second.id, { importance: 0.9 });
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+    expect((await narratives.read(found?.chapter_id as string)).title).toBe('Work: Plain 1');
+  });
+
   test('out of the names of the files that only it had to do with', async () => {
     const [hidden] = await store(secret({ files: [SECRETS.file] }), plain(1));
     await purge(hidden.id);

@@ -25,6 +25,7 @@ const chapterDetail = (fields: Partial<ChapterDetail> = {}): ChapterDetail => ({
     learnings: [{ text: `'quoted' "text" %_ é 数据 🙂`, sourceIds: [idOf(1), idOf(2)] }],
     tags: ['b', 'a'],
     topics: ['t'],
+    isTitleGiven: true,
     given: { tags: ['b'], topics: [] },
   },
   ...fields,

@@ -12,6 +12,7 @@ import {
 } from '../domain/episodes.js';
 import { isIdOf, typeOf } from '../domain/forms.js';
 import { type GraphNode, newNode } from '../domain/node.js';
+import { checkFileName } from '../domain/paths.js';
 import { checkRepoId } from '../domain/rules.js';
 import { indexTerms } from '../domain/terms.js';
 import { GateFailure, passGate } from '../domain/violations.js';
@@ -193,15 +194,15 @@ export async function listEpisodes(
   after: EpisodePlace | null,
   limit: number,
 ): Promise<EpisodePage> {
-  passGate('semantic', checkRepoId('repo_id', repoId));
+  passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkFileName('file', filter.file)]);
   const found = await store.listEpisodes(repoId, filter, order, after, limit + 1);
   const episodes = found.slice(0, limit);
   const last = episodes.at(-1);
   return { episodes, next: found.length > limit && last ? { value: placeOf(last, order), seq: last.seq } : null };
 }
 
-const placeOf = (episode: StoredEpisode, order: EpisodeOrder): number =>
-  ({ recent: episode.createdAtMs, importance: episode.importance, access_count: episode.accessCount })[order];
+const placeOf = ({ createdAtMs, importance, accessCount, seq }: StoredEpisode, order: EpisodeOrder): number =>
+  ({ recent: createdAtMs, importance, access_count: accessCount, stored: seq })[order];
 
 /** Joins an episode to another node; null when there is no such episode. */
 export function linkEpisode(

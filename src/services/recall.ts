@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Deep, type Depth, fitDepths } from '../domain/depth.js';
 import type { EpisodeLinks } from '../domain/episode-links.js';
+import { checkFileName } from '../domain/paths.js';
 import { byScore, chooseTerms, fuse, importanceFactor, isAdmitted, lexicalScorer } from '../domain/ranking.js';
 import { checkQuery, checkRepoId } from '../domain/rules.js';
 import { viewOf } from '../domain/spaces.js';
@@ -100,9 +101,10 @@ export async function recallEpisodes(
   };
 }
 
-function refuse({ repoId, query, intent }: RecallRequest): void {
+function refuse({ repoId, query, intent, filter }: RecallRequest): void {
   const violations = [
     ...checkRepoId('repo_id', repoId),
+    ...checkFileName('file', filter.file),
     ...(query === null ? [] : checkQuery(query, null)),
     ...(intent === null ? [] : checkQuery(intent, null).map((violation) => ({ ...violation, field: 'intent' }))),
   ];

@@ -159,6 +159,6 @@ test('more than are weighed are said to be more', async () => {
   const [agent] = (await episodes.listed({ depth: 'complete' })).map(({ agent_id }) => agent_id) as [string];
   for (let count = 1; count < 505; count++) await episodes.store(agent);
   expect(ids).toHaveLength(1);
-  expect(await episodes.recall({ limit: 1 })).toMatchObject({ total_matches: 500, complete: false });
+  expect(await episodes.recall({ limit: 1 })).toMatchObject({ total_matches: 101, complete: false });
   expect(await episodes.recall({ limit: 1, query: 'warm cache' })).toMatchObject({ complete: false });
 });

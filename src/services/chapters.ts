@@ -5,16 +5,16 @@ import { newNode } from '../domain/node.js';
 import { checkRepoId } from '../domain/rules.js';
 import { toSketch } from '../domain/sketches.js';
 import { passGate, type Violation } from '../domain/violations.js';
-import {
-  ApplyConflict,
-  type NarrativeFilter,
-  type NarrativeOrder,
-  type NarrativePlace,
-  type StoredEpisode,
-  type StoredNarrative,
+import type {
+  NarrativeFilter,
+  NarrativeOrder,
+  NarrativePlace,
+  StoredEpisode,
+  StoredNarrative,
 } from '../storage/port.js';
 import type { Context } from './context.js';
 import { chapterWords, membership, type Narration, narrateChapter, patchOf } from './narration.js';
+import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
 
 export type { NarrativeFilter, NarrativeOrder, NarrativePlace, StoredNarrative } from '../storage/port.js';
@@ -32,22 +32,21 @@ export interface Chapter {
   readonly memberIds: readonly string[];
 }
 
-export async function createChapter(context: Context, repoId: string, draft: ChapterDraft): Promise<Chapter> {
+export async function createChapter(
+  context: Context,
+  repoId: string,
+  { tags, topics, title, memoryIds }: ChapterDraft,
+  once: Once | null,
+): Promise<Chapter> {
   passGate('semantic', checkRepoId('repo_id', repoId));
-  const episodes = await episodesOf(context, repoId, draft.memoryIds);
-  const { tags, topics, title } = draft;
-  const narration = await narrateChapter(context, episodes.map(toSketch), {
-    key: null,
-    title,
-    isTitleGiven: true,
-    given: { tags, topics },
-  });
-  const id = `chapter_${context.newId()}`;
-  await context.store.apply({ space: repoId, changes: insertion(context, repoId, id, 'manual', narration) });
-  const chapter = await findChapter(context, repoId, id);
-  // The repo was dropped in the meantime.
-  if (!chapter) throw new ApplyConflict('node_missing', id);
-  return chapter;
+  const plan = async (): Promise<Making> => {
+    const sketches = (await episodesOf(context, repoId, memoryIds)).map(toSketch);
+    const options = { key: null, title, isTitleGiven: true, given: { tags, topics } };
+    const narration = await narrateChapter(context, sketches, options);
+    const id = `chapter_${context.newId()}`;
+    return { ids: [id], changes: insertion(context, repoId, id, 'manual', narration) };
+  };
+  return makeOnce(context, repoId, once, plan, ([id]) => findChapter(context, repoId, id as string));
 }
 
 async function episodesOf(context: Context, repoId: string, ids: readonly string[]): Promise<StoredEpisode[]> {

@@ -16,17 +16,12 @@ import { checkFileName } from '../domain/paths.js';
 import { checkRepoId } from '../domain/rules.js';
 import { indexTerms } from '../domain/terms.js';
 import { GateFailure, passGate } from '../domain/violations.js';
-import {
-  ApplyConflict,
-  type EpisodeFilter,
-  type EpisodeOrder,
-  type EpisodePlace,
-  type StoredEpisode,
-} from '../storage/port.js';
+import type { EpisodeFilter, EpisodeOrder, EpisodePlace, StoredEpisode } from '../storage/port.js';
 import { findAgent, findSession, type StoredSession } from './agents.js';
 import type { Context } from './context.js';
 import { LinkPlan, readLinksOf } from './episode-links.js';
 import { RevisionMismatch } from './nodes.js';
+import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
 
 export type { EpisodeFilter, EpisodeOrder, EpisodePlace, StoredEpisode } from '../storage/port.js';
@@ -49,21 +44,22 @@ export interface EpisodePatch {
 }
 
 /** Stores an episode of an agent's work, with its files and its links, all together. */
-export async function createEpisode(context: Context, repoId: string, draft: EpisodeDraft): Promise<StoredEpisode> {
+export async function createEpisode(
+  context: Context,
+  repoId: string,
+  draft: EpisodeDraft,
+  once: Once | null,
+): Promise<StoredEpisode> {
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkLayers(draft.layers)]);
-  return retrying(async () => {
+  const plan = async (): Promise<Making> => {
     const session = await sessionOf(context, repoId, draft);
     const node = toNode(context, repoId, session, draft);
     const links = new LinkPlan(context, repoId, node.id);
     await links.add(draft.links);
     const terms = indexTerms(episodeWords(draft.layers, node.tags));
-    const changes: Change[] = [{ change: 'insert_node', node, terms }, ...links.changes];
-    await context.store.apply({ space: repoId, changes });
-    const episode = await findEpisode(context, repoId, node.id);
-    // The repo was dropped in the meantime, and the agent with it.
-    if (!episode) throw new ApplyConflict('node_missing', node.id);
-    return episode;
-  });
+    return { ids: [node.id], changes: [{ change: 'insert_node', node, terms }, ...links.changes] };
+  };
+  return makeOnce(context, repoId, once, plan, ([id]) => findEpisode(context, repoId, id as string));
 }
 
 /** Whoever stores has to be known, and what they store belongs to a session that is not over. */

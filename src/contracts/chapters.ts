@@ -256,10 +256,13 @@ export const DetectAnswer = named(
     created: Type.Integer(),
     updated: Type.Integer(),
     unchanged: Type.Integer(),
+    dismissed: Type.Integer(),
+    archived: Type.Integer(),
     chapters: Type.Array(
       Type.Object({
-        action: words(['created', 'updated', 'unchanged', 'dismissed'], {
-          description: 'dismissed: somebody put the chapter into the archive, and it stays there',
+        action: words(['created', 'updated', 'unchanged', 'dismissed', 'archived'], {
+          description:
+            'dismissed: somebody put the chapter into the archive, and it stays there; archived: nothing that another does not tell is left of it',
         }),
         chapter_id: nullable(ChapterId, 'Null where a dry run would make one'),
         basis: words(['tag', 'task_type', 'work'], { description: 'What its episodes have in common' }),
@@ -277,6 +280,8 @@ export const presentDetected = (detected: readonly Detected[], dryRun: boolean):
     created: count('created'),
     updated: count('updated'),
     unchanged: count('unchanged'),
+    dismissed: count('dismissed'),
+    archived: count('archived'),
     chapters: detected.map(({ action, chapterId, basis, title, memberIds }) => ({
       action,
       chapter_id: chapterId,

@@ -138,6 +138,12 @@ function workGroup(episodes: readonly EpisodeSketch[]): Group {
   };
 }
 
+/** What the chapter with this key is about. */
+export function commonOf(key: string): Common {
+  if (key.startsWith(TAG)) return { key, basis: 'tag', tag: key.slice(TAG.length) };
+  return { key, basis: key.startsWith(TASK_TYPE) ? 'task_type' : 'work', tag: null };
+}
+
 /** Whether an episode that was in the group before is in it still: it may have lost what joined it. */
 export function belongsTo({ basis, key, tag }: Common, { tags, taskType }: EpisodeSketch): boolean {
   switch (basis) {

@@ -1,5 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { belongsTo, type Group, groupEpisodes, matchChapters, titleOf } from '../domain/grouping.js';
+import type { Change } from '../domain/changes.js';
+import {
+  belongsTo,
+  type Common,
+  commonOf,
+  type Group,
+  groupEpisodes,
+  matchChapters,
+  titleOf,
+} from '../domain/grouping.js';
 import type { ChapterDetail } from '../domain/narratives.js';
 import { checkRepoId } from '../domain/rules.js';
 import { type EpisodeSketch, oldestFirst, toSketch } from '../domain/sketches.js';
@@ -15,7 +24,7 @@ import type {
 } from '../storage/port.js';
 import { type Chapter, findChapter, insertion } from './chapters.js';
 import type { Context } from './context.js';
-import { membership, narrateChapter, patchOf, saysTheSame } from './narration.js';
+import { chapterWords, membership, type Narration, narrateChapter, patchOf, saysTheSame } from './narration.js';
 import { retrying } from './retrying.js';
 
 export interface Detection {
@@ -26,7 +35,7 @@ export interface Detection {
 }
 
 export interface Detected {
-  readonly action: 'created' | 'updated' | 'unchanged' | 'dismissed';
+  readonly action: 'created' | 'updated' | 'unchanged' | 'dismissed' | 'archived';
   /** Null where a dry run would make a new one. */
   readonly chapterId: string | null;
   readonly basis: Group['basis'];
@@ -53,8 +62,94 @@ export async function detectChapters(
     detected.push(await saveGroup(context, repoId, group, matched.get(group.key) ?? null, sketches, dryRun));
     await setImmediate();
   }
-  return detected;
+  const standing = new Set(detected.flatMap(({ chapterId }) => chapterId ?? []));
+  const left = known.filter(({ id, isArchived }) => !standing.has(id) && !isArchived);
+  return [...detected, ...(await reviseLeft(context, repoId, left, detected, sketches, dryRun))];
 }
+
+/** Chapters that no group is any more: they say what still belongs to them, or go into the archive. */
+async function reviseLeft(
+  context: Context,
+  repoId: string,
+  left: readonly KnownChapter[],
+  detected: readonly Detected[],
+  sketches: ReadonlyMap<string, EpisodeSketch>,
+  dryRun: boolean,
+): Promise<Detected[]> {
+  const told = detected.filter(({ action }) => action !== 'dismissed');
+  const memberIds = left.flatMap(({ episodeIds }) => episodeIds);
+  const visible = await context.store.findVisible(viewOf(repoId, { includeGlobal: false }), memberIds);
+  const revised: Detected[] = [];
+  for (const { id, key, episodeIds } of left) {
+    // Of what was not looked at, and is there still, nothing new is known.
+    if (episodeIds.length > 0 && episodeIds.every((one) => visible.has(one) && !sketches.has(one))) continue;
+    const one = await retrying(() => reviseChapter(context, repoId, id, commonOf(key), told, sketches, dryRun));
+    if (one) revised.push(one);
+    await setImmediate();
+  }
+  return revised;
+}
+
+/** Null when somebody else put it away or removed it. */
+async function reviseChapter(
+  context: Context,
+  repoId: string,
+  id: string,
+  common: Common,
+  told: readonly Detected[],
+  sketches: ReadonlyMap<string, EpisodeSketch>,
+  dryRun: boolean,
+): Promise<Detected | null> {
+  const chapter = await findChapter(context, repoId, id);
+  if (!chapter || chapter.narrative.tier === 'archive') return null;
+  const { narrative } = chapter;
+  const members = await episodesIn(context, repoId, chapter.memberIds, sketches);
+  const episodes = members.filter((episode) => belongsTo(common, episode));
+  const memberIds = episodes.map((episode) => episode.id);
+  const { text, title: before } = narrative.detail as ChapterDetail;
+  const detected = { chapterId: id, basis: common.basis, memberIds };
+  if (memberIds.length === 0 || (common.basis === 'work' && told.some((other) => tellsAll(other, memberIds)))) {
+    if (!dryRun) await context.store.apply({ space: repoId, changes: retirement(context, narrative) });
+    return { action: 'archived', ...detected, title: before };
+  }
+  const title = text.isTitleGiven ? before : titleOf(common.key, episodes);
+  const { isTitleGiven, given } = text;
+  const options = { key: common.key, title, isTitleGiven, given, standing: narrative, dryRun };
+  const narration = await narrateChapter(context, episodes, options);
+  if (saysTheSame(narrative, chapter.memberIds, narration)) return { action: 'unchanged', ...detected, title };
+  if (!dryRun) await context.store.apply({ space: repoId, changes: retelling(context, narrative, narration) });
+  return { action: 'updated', ...detected, title };
+}
+
+/** Whether the other chapter makes a work of these episodes superfluous: it is the work that they are part of, or of them alone. */
+function tellsAll(other: Detected, memberIds: readonly string[]): boolean {
+  const ids = new Set(other.memberIds);
+  return (other.basis === 'work' || ids.size === memberIds.length) && memberIds.every((id) => ids.has(id));
+}
+
+/** It gives its key up: should its group come back, it is made anew, where one that somebody put away is not. */
+const retirement = (context: Context, narrative: StoredNarrative): Change[] => {
+  const { content } = narrative;
+  const detail = { ...(narrative.detail as ChapterDetail), key: null };
+  const { terms } = chapterWords(detail.title, detail.text);
+  return [
+    patchOf(context, narrative, { content, terms, detail }, 'nothing of its own is left'),
+    {
+      change: 'move_tier',
+      nodeId: narrative.id,
+      repoId: narrative.repoId,
+      from: narrative.tier,
+      to: 'archive',
+      reason: 'nothing of its own is left',
+      atMs: context.now(),
+    },
+  ];
+};
+
+const retelling = (context: Context, narrative: StoredNarrative, narration: Narration): Change[] => [
+  patchOf(context, narrative, narration, 'told anew'),
+  membership(context, 'narrates', narrative.repoId, narrative.id, narration.memberIds),
+];
 
 /** A page at a time, so that others get their turn. */
 async function sketchesOf(
@@ -86,9 +181,16 @@ const AUTO: NarrativeFilter = {
   includeArchived: true,
 };
 
+interface KnownChapter {
+  readonly id: string;
+  readonly key: string;
+  readonly episodeIds: readonly string[];
+  readonly isArchived: boolean;
+}
+
 /** The chapters that were made by the service before, also those that somebody put away since. */
-async function knownChapters({ store }: Context, repoId: string) {
-  const known: { id: string; key: string; episodeIds: readonly string[] }[] = [];
+async function knownChapters({ store }: Context, repoId: string): Promise<KnownChapter[]> {
+  const known: KnownChapter[] = [];
   let after: NarrativePlace | null = null;
   for (;;) {
     const page: StoredNarrative[] = await store.listNarratives(repoId, AUTO, 'recent', after, PAGE_EPISODES);
@@ -96,7 +198,11 @@ async function knownChapters({ store }: Context, repoId: string) {
     if (!last) return known;
     const ids = page.map(({ id }) => id);
     const members = await store.findMembers(repoId, 'narrates', ids);
-    for (const { id, detail } of page) known.push({ id, key: detail.key ?? '', episodeIds: members.get(id) ?? [] });
+    for (const { id, detail, tier } of page) {
+      // One that gave its key up is of no group.
+      if (detail.key === null) continue;
+      known.push({ id, key: detail.key, episodeIds: members.get(id) ?? [], isArchived: tier === 'archive' });
+    }
     after = { value: last.seq, seq: last.seq };
     await setImmediate();
   }
@@ -134,11 +240,7 @@ function saveGroup(
     if (narrative.tier === 'archive') return { action: 'dismissed', ...detected, title: titled?.title ?? null };
     const narration = await narrateChapter(context, episodes, { ...options, standing: narrative, dryRun });
     if (saysTheSame(narrative, chapter.memberIds, narration)) return { action: 'unchanged', ...detected };
-    const changes = [
-      patchOf(context, narrative, narration, 'told anew'),
-      membership(context, 'narrates', repoId, narrative.id, narration.memberIds),
-    ];
-    if (!dryRun) await context.store.apply({ space: repoId, changes });
+    if (!dryRun) await context.store.apply({ space: repoId, changes: retelling(context, narrative, narration) });
     return { action: 'updated', ...detected };
   });
 }

@@ -259,7 +259,15 @@ describe('a dry run', () => {
 
 test('of nothing there is nothing, and no project is made', async () => {
   const nowhere = new NarrativeClient(service, 'detect/nowhere');
-  expect(await nowhere.detect()).toEqual({ applied: true, created: 0, updated: 0, unchanged: 0, chapters: [] });
+  expect(await nowhere.detect()).toEqual({
+    applied: true,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    dismissed: 0,
+    archived: 0,
+    chapters: [],
+  });
   await service.http.get('/repos/detect%2Fnowhere').expect(404);
 });
 

@@ -109,7 +109,7 @@ export const episodeRoutes =
           summary: 'Find what was tried before, as deeply as it is needed',
           querystring: InProject,
           body: ref(RecallInput),
-          response: { 200: ref(RecallAnswer), ...problems(['semantic_error', ...STORE_PROBLEMS], { body: true }) },
+          response: { 200: ref(RecallAnswer), ...problems(LOOKUP, { body: true }) },
         },
       },
       async ({ query, body }) =>

@@ -33,7 +33,15 @@ export async function fill(
   const sandbox = openSandbox(new URL('../dist/sandbox/worker.js', import.meta.url));
   const { evidenceKinds, journalLimits } = config;
   const summarizer = NO_SUMMARIZER;
-  const context = { store, now: () => nowMs, newId: () => random.id(), evidenceKinds, journalLimits, sandbox, summarizer };
+  const context = {
+    store,
+    now: () => nowMs,
+    newId: () => random.id(),
+    evidenceKinds,
+    journalLimits,
+    sandbox,
+    summarizer,
+  };
   const known = new Map<string, Known>();
   let written = 0;
   try {

@@ -5,14 +5,13 @@ import { type ChapterDetail, SUMMARY_ORIGINS } from '../domain/narratives.js';
 import type {
   Chapter,
   ChapterDraft,
-  Detected,
-  Detection,
   NarrativeFilter,
   NarrativeOrder,
   NarrativePage,
   NarrativePlace,
   StoredNarrative,
 } from '../services/chapters.js';
+import type { Detected, Detection } from '../services/detection.js';
 import type { StoredEpisode } from '../services/episodes.js';
 import { Milliseconds } from './agents.js';
 import { presentCursor, toPlace } from './cursor.js';
@@ -257,14 +256,17 @@ export const DetectAnswer = named(
     created: Type.Integer(),
     updated: Type.Integer(),
     unchanged: Type.Integer(),
+    dismissed: Type.Integer(),
+    archived: Type.Integer(),
     chapters: Type.Array(
       Type.Object({
-        action: words(['created', 'updated', 'unchanged', 'dismissed'], {
-          description: 'dismissed: somebody put the chapter into the archive, and it stays there',
+        action: words(['created', 'updated', 'unchanged', 'dismissed', 'archived'], {
+          description:
+            'dismissed: somebody put the chapter into the archive, and it stays there; archived: nothing that another does not tell is left of it',
         }),
         chapter_id: nullable(ChapterId, 'Null where a dry run would make one'),
         basis: words(['tag', 'task_type', 'work'], { description: 'What its episodes have in common' }),
-        title: Type.String(),
+        title: nullable(Type.String(), 'As the chapter is called, or would be'),
         memory_ids: Type.Array(EpisodeId),
       }),
     ),
@@ -278,11 +280,13 @@ export const presentDetected = (detected: readonly Detected[], dryRun: boolean):
     created: count('created'),
     updated: count('updated'),
     unchanged: count('unchanged'),
-    chapters: detected.map(({ action, chapterId, group, memberIds }) => ({
+    dismissed: count('dismissed'),
+    archived: count('archived'),
+    chapters: detected.map(({ action, chapterId, basis, title, memberIds }) => ({
       action,
       chapter_id: chapterId,
-      basis: group.basis,
-      title: group.title,
+      basis,
+      title,
       memory_ids: [...memberIds],
     })),
   };

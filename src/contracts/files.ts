@@ -109,7 +109,7 @@ export const FileCheckAnswer = named(
         resemblance: Type.Number({ description: 'How much alike the words are, from 0 to 1' }),
         memory: ref(Attempt),
       }),
-      'Only when an action was named that is like one that failed; never held back',
+      'Only when an action was named that is like one that failed, or when one of the two stands in the other; never held back, of whatever age the failure is',
     ),
   }),
 );

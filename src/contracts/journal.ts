@@ -13,7 +13,16 @@ import {
   type TaskState,
 } from '../domain/entries.js';
 import { FORMS } from '../domain/forms.js';
-import type { EntryDraft, EntryFilter, EntryPage, EntryPatch, EntrySort, Kept, Patched, StoredEntry } from '../services/journal.js';
+import type {
+  EntryDraft,
+  EntryFilter,
+  EntryPage,
+  EntryPatch,
+  EntrySort,
+  Kept,
+  Patched,
+  StoredEntry,
+} from '../services/journal.js';
 import { presentMoment } from './chunks.js';
 import { presentCursor, toPlace } from './cursor.js';
 import { named, nullable, ref, strict, withDefaults, words } from './schema.js';
@@ -23,7 +32,8 @@ import { Time } from './shared.js';
 
 export const EntryId = Type.String({ description: 'Id of an entry', examples: [FORMS.entry.idExample] });
 const EntryTypeWord = words([...ENTRY_TYPES], {
-  description: 'core: what holds in general; learning: what was found out; task: work that is done, under way or blocked',
+  description:
+    'core: what holds in general; learning: what was found out; task: work that is done, under way or blocked',
 });
 const ImportanceWord = words([...IMPORTANCES]);
 const StatusWord = words([...TASK_STATUSES]);
@@ -204,10 +214,7 @@ export const EntryDeletion = withDefaults({
   permanent: Type.Boolean({ default: false, description: 'Remove it for good' }),
 });
 
-export const EntryDeleted = named(
-  'EntryDeleted',
-  Type.Object({ id: EntryId, action: words(['archived', 'deleted']) }),
-);
+export const EntryDeleted = named('EntryDeleted', Type.Object({ id: EntryId, action: words(['archived', 'deleted']) }));
 
 export const EntriesQuery = withDefaults({
   ...IN_REPO,
@@ -224,7 +231,10 @@ export const EntriesQuery = withDefaults({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 10 }),
   offset: Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out at the beginning' }),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page; goes before offset' })),
-  sort_by: words(ENTRY_ORDERS.filter((order) => order !== 'completed_at'), { default: 'accessed_at' }),
+  sort_by: words(
+    ENTRY_ORDERS.filter((order) => order !== 'completed_at'),
+    { default: 'accessed_at' },
+  ),
   sort_order: words(['asc', 'desc'], { default: 'desc' }),
 });
 
@@ -276,7 +286,10 @@ export const EntriesAnswer = named(
   }),
 );
 
-export const presentEntries = ({ entries, total, offset, next }: EntryPage, limit: number): Static<typeof EntriesAnswer> => ({
+export const presentEntries = (
+  { entries, total, offset, next }: EntryPage,
+  limit: number,
+): Static<typeof EntriesAnswer> => ({
   memories: entries.map(presentEntry),
   total,
   limit,

@@ -1,14 +1,17 @@
 import { type EpisodeSketch, holdersOf, oldestFirst } from './sketches.js';
 
 /** Episodes that belong together and make a chapter. An episode may belong to several. */
-export interface Group {
+export interface Group extends Common {
+  /** Oldest first. */
+  readonly episodeIds: readonly string[];
+}
+
+/** What the episodes of a group have in common. */
+export interface Common {
   /** The same on every run, so that a chapter that is there already is found again. */
   readonly key: string;
   readonly basis: 'tag' | 'task_type' | 'work';
-  readonly title: string;
   readonly tag: string | null;
-  /** Oldest first. */
-  readonly episodeIds: readonly string[];
 }
 
 export interface GroupingSettings {
@@ -34,14 +37,15 @@ const idsOf = (episodes: readonly EpisodeSketch[]): string[] => episodes.map(({ 
 
 const tagGroups = (episodes: readonly EpisodeSketch[]): Group[] =>
   byWord(holdersOf(episodes, ({ tags }) => tags)).map(([tag, holders]) => ({
-    key: `tag:${tag}`,
+    key: `${TAG}${tag}`,
     basis: 'tag',
-    title: `Topic: ${tag}`,
     tag,
     episodeIds: idsOf(holders),
   }));
 
+const TAG = 'tag:';
 const TASK_TYPE = 'task_type:';
+const WORK = 'work:';
 
 const taskTypeGroups = (episodes: readonly EpisodeSketch[]): Group[] =>
   byWord(
@@ -52,7 +56,6 @@ const taskTypeGroups = (episodes: readonly EpisodeSketch[]): Group[] =>
   ).map(([taskType, holders]) => ({
     key: `${TASK_TYPE}${taskType}`,
     basis: 'task_type',
-    title: `Topic: ${taskType}`,
     tag: null,
     episodeIds: idsOf(holders),
   }));
@@ -111,12 +114,17 @@ function oldestOf(olderOf: number[], start: number): number {
   return index;
 }
 
-const WORK = 'work:';
 const GOAL_CHARACTERS_MAX = 120;
 const HALF_CHARACTER_AT_END = /[\uD800-\uDBFF]$/;
 
+/** What a chapter of these episodes is called, unless somebody gave it a title. */
+export function titleOf(key: string, episodes: readonly EpisodeSketch[]): string {
+  const beginning = [TAG, TASK_TYPE].find((word) => key.startsWith(word));
+  return beginning === undefined ? workTitle(episodes) : `Topic: ${key.slice(beginning.length)}`;
+}
+
 /** After what the most important of its episodes, or of equals the first, was for. */
-export function workTitle(episodes: readonly EpisodeSketch[]): string {
+function workTitle(episodes: readonly EpisodeSketch[]): string {
   const leading = episodes.reduce((best, episode) => (episode.importance > best.importance ? episode : best));
   return `Work: ${leading.goal.slice(0, GOAL_CHARACTERS_MAX).replace(HALF_CHARACTER_AT_END, '')}`;
 }
@@ -125,14 +133,19 @@ function workGroup(episodes: readonly EpisodeSketch[]): Group {
   return {
     key: `${WORK}${episodes[0]?.id}`,
     basis: 'work',
-    title: workTitle(episodes),
     tag: null,
     episodeIds: idsOf(episodes),
   };
 }
 
+/** What the chapter with this key is about. */
+export function commonOf(key: string): Common {
+  if (key.startsWith(TAG)) return { key, basis: 'tag', tag: key.slice(TAG.length) };
+  return { key, basis: key.startsWith(TASK_TYPE) ? 'task_type' : 'work', tag: null };
+}
+
 /** Whether an episode that was in the group before is in it still: it may have lost what joined it. */
-export function belongsTo({ basis, key, tag }: Group, { tags, taskType }: EpisodeSketch): boolean {
+export function belongsTo({ basis, key, tag }: Common, { tags, taskType }: EpisodeSketch): boolean {
   switch (basis) {
     case 'tag':
       return tag !== null && tags.includes(tag);

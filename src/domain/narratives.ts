@@ -20,6 +20,8 @@ export interface ChapterDetail {
     readonly learnings: readonly CitedLine[];
     readonly tags: readonly string[];
     readonly topics: readonly string[];
+    /** Whether somebody said what it is called, if only that it has no title; otherwise that follows from its episodes. */
+    readonly isTitleGiven: boolean;
     /** What the caller gave, so that it stays when the rest is told anew. */
     readonly given: { readonly tags: readonly string[]; readonly topics: readonly string[] };
   };
@@ -39,5 +41,7 @@ export interface WisdomDetail {
     readonly patterns: readonly Pattern[];
     readonly bestPractices: readonly CitedLine[];
     readonly tags: readonly string[];
+    /** All episodes behind it: it keeps their words when a chapter goes or is told anew without them. */
+    readonly episodeIds: readonly string[];
   };
 }

@@ -1,3 +1,5 @@
+import type { Violation } from './violations.js';
+
 /** Paths of files as they were written down by many agents on many machines. */
 
 /** Parts of a path that lead nowhere. */
@@ -32,38 +34,79 @@ export function namesSameFile(a: string, b: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
+/** A glob has no more wildcards, runs of `*` counted as one, and is no longer: what holds a path against it is done for every path. */
+const WILDCARDS_MAX = 16;
+const GLOB_CHARACTERS_MAX = 500;
+
+/** What is wrong with a file that somebody names, if they name one. */
+export function checkFileName(field: string, file: string | null): Violation[] {
+  const path = collapsed(normalizePath(file ?? ''));
+  if (!isGlob(path)) return [];
+  const refuse = (message: string): Violation[] => [{ field, code: 'semantic_error', message }];
+  const wildcards = piecesOf(path).filter(isWildcard).length;
+  if (wildcards > WILDCARDS_MAX) {
+    return refuse(
+      `has ${wildcards} wildcards; a glob may have at most ${WILDCARDS_MAX}, so write out more of the path`,
+    );
+  }
+  if (path.length > GLOB_CHARACTERS_MAX) {
+    return refuse(`is a glob of ${path.length} characters; at most ${GLOB_CHARACTERS_MAX} are taken, so shorten it`);
+  }
+  return [];
+}
+
 export const isGlob = (path: string): boolean => /[*?]/.test(path);
 
 /** What every path that fits the glob begins with. */
 export const globBeginning = (glob: string): string => glob.slice(0, glob.search(/[*?]/));
 
+/** Three stars and more are two. */
+const collapsed = (glob: string): string => glob.replace(/\*{3,}/g, '**');
+
+/** The pieces of a glob: its wildcards, and the text between them. */
+const piecesOf = (glob: string): string[] => collapsed(glob).match(/\*\*\/?|[*?]|[^*?]+/gsu) ?? [];
+
+const isWildcard = (piece: string): boolean => piece.startsWith('*') || piece === '?';
+
 /**
- * Whether a path fits: `?` is one character and `*` any number of them, neither being a slash; `**` is anything. For each piece of
- * the glob the path is gone through once, so no glob takes long.
+ * What tells whether a path fits: `?` is one character and `*` any number of them, neither being a slash; `**` is anything. For
+ * each wildcard the path is gone through once, so that no glob takes long.
  */
-export function fitsGlob(path: string, glob: string): boolean {
-  const pieces = glob.match(/\*\*\/?|./gsu) ?? [];
-  const characters = [...path];
-  // At which places of the path what was looked at of the glob so far may end.
-  let ends = characters.map(() => false);
-  ends.unshift(true);
-  for (const piece of pieces) ends = endsAfter(piece, characters, ends);
-  return ends[characters.length] ?? false;
+export function globMatcher(glob: string): (path: string) => boolean {
+  const pieces = piecesOf(glob);
+  return (path) => {
+    // At which places of the path what was looked at of the glob so far may end.
+    let ends = [0];
+    for (const piece of pieces) {
+      ends = endsAfter(piece, path, ends);
+      if (ends.length === 0) return false;
+    }
+    return ends.at(-1) === path.length;
+  };
 }
 
-function endsAfter(piece: string, characters: readonly string[], starts: readonly boolean[]): boolean[] {
-  if (piece !== '*' && !piece.startsWith('**')) {
-    const fits = (character: string): boolean => (piece === '?' ? character !== '/' : character === piece);
-    return [false, ...characters.map((character, at) => (starts[at] ?? false) && fits(character))];
-  }
-  // Whether a place before this one can be reached from which everything up to here was swallowed.
+/** In rising order, each once. */
+function endsAfter(piece: string, path: string, starts: readonly number[]): number[] {
+  if (piece.startsWith('*')) return endsOfStars(piece, path, starts[0] as number, new Set(starts));
+  if (piece === '?') return starts.flatMap((start) => endOfCharacter(path, start) ?? []);
+  return starts.filter((start) => path.startsWith(piece, start)).map((start) => start + piece.length);
+}
+
+function endOfCharacter(path: string, start: number): number | null {
+  const character = path.codePointAt(start);
+  if (character === undefined || path[start] === '/') return null;
+  return start + (character > 0xffff ? 2 : 1);
+}
+
+function endsOfStars(piece: string, path: string, first: number, starts: ReadonlySet<number>): number[] {
+  const ends: number[] = [];
   let isOpen = false;
-  return starts.map((isStart, at) => {
-    const character = characters[at - 1];
+  for (let end = first; end <= path.length; end++) {
+    const character = path[end - 1];
     if (piece === '*' && character === '/') isOpen = false;
     // A `**/` stands for whole directories.
-    const isEnd = isStart || (isOpen && (piece !== '**/' || character === '/'));
-    isOpen ||= isStart;
-    return isEnd;
-  });
+    if (starts.has(end) || (isOpen && (piece !== '**/' || character === '/'))) ends.push(end);
+    isOpen ||= starts.has(end);
+  }
+  return ends;
 }

@@ -51,6 +51,17 @@ export function resemblance(a: string, b: string): number {
   return one === other ? 1 : overlap(read(one), read(other));
 }
 
+/** A single word says too little to be found in another text. */
+const CONTAINED_WORDS_MIN = 2;
+
+/** Whether the words of the one stand in the other, in their order and with nothing between them. */
+export function contains(text: string, part: string): boolean {
+  const words = wordsOf(part);
+  return words.length >= CONTAINED_WORDS_MIN && ` ${wordsOf(text).join(' ')} `.includes(` ${words.join(' ')} `);
+}
+
+const wordsOf = (text: string): string[] => normalizeText(text).match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
+
 /** The same text, or almost the same words in the same order with the same negations, numbers and marks. */
 export function saysTheSame(a: string, b: string): boolean {
   const [one, other] = [normalizeText(a), normalizeText(b)];

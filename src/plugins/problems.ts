@@ -5,8 +5,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastifyPlugin from 'fastify-plugin';
 import { GateFailure } from '../domain/violations.js';
 import { clip, ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
-import { IdempotencyKeyReused } from '../services/memory.js';
 import { RevisionMismatch } from '../services/nodes.js';
+import { IdempotencyKeyReused } from '../services/once.js';
 import { SnippetFailed, SnippetsWait } from '../services/repl.js';
 import { ApplyConflict, StoreUnavailable } from '../storage/port.js';
 import { fieldErrors } from './validation.js';

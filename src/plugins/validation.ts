@@ -67,6 +67,8 @@ function messageOf({ keyword, params, message, parentSchema }: AjvError): string
       return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
     case 'const':
       return `must be ${JSON.stringify(params.allowedValue)}`;
+    case 'minProperties':
+      return `changes nothing; name at least one of ${Object.keys(parentSchema?.properties ?? {}).join(', ')}`;
     case 'uniqueItems':
       return `repeats an item: ${params.j} and ${params.i} are the same`;
     case 'discriminator':

@@ -16,10 +16,11 @@ import {
 } from '../contracts/agents.js';
 import { InProject, toRepoId } from '../contracts/projects.js';
 import { ref } from '../contracts/schema.js';
-import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
 import { endSession, findAgent, findSession, registerAgent, resumeAgent } from '../services/agents.js';
 import type { Context } from '../services/context.js';
 import { found } from './found.js';
+import { onceOf } from './once.js';
 
 const WRITE = ['not_found', 'semantic_error', 'conflict', 'storage_full', ...STORE_PROBLEMS] as const;
 
@@ -40,13 +41,15 @@ export const agentRoutes =
           tags: ['episodes'],
           summary: 'Make an agent known, and begin its first session',
           querystring: InProject,
+          headers: OnceHeaders,
           body: ref(AgentInput),
-          response: { 201: ref(AtWorkAnswer), ...problems(WRITE, { body: true }) },
+          response: { 201: ref(AtWorkAnswer), ...problems([...WRITE, 'idempotency_key_reused'], { body: true }) },
         },
       },
-      async ({ query, body }, reply) => {
+      async (request, reply) => {
+        const { query, body } = request;
         const repoId = toRepoId(query, body);
-        const atWork = await registerAgent(context, repoId, toAgentDraft(body));
+        const atWork = await registerAgent(context, repoId, toAgentDraft(body), onceOf(request));
         reply.code(201).header('location', `/agents/${atWork.agent.id}?repo_id=${encodeURIComponent(repoId)}`);
         return presentAtWork(atWork);
       },
@@ -80,13 +83,16 @@ export const agentRoutes =
           summary: 'Begin another session of an agent',
           params: ByAgent,
           querystring: InProject,
+          headers: OnceHeaders,
           body: ref(SessionInput),
-          response: { 201: ref(AtWorkAnswer), ...problems(WRITE, { body: true }) },
+          response: { 201: ref(AtWorkAnswer), ...problems([...WRITE, 'idempotency_key_reused'], { body: true }) },
         },
       },
-      async ({ params, query, body }, reply) => {
+      async (request, reply) => {
+        const { params, query, body } = request;
         const repoId = toRepoId(query, body);
-        const atWork = await resumeAgent(context, repoId, params.agent_id, body.initial_intent ?? null);
+        const intent = body.initial_intent ?? null;
+        const atWork = await resumeAgent(context, repoId, params.agent_id, intent, onceOf(request));
         const { agent, session } = found(atWork, 'agent', 'agent_id', params.agent_id, repoId);
         reply.code(201).header('location', `/sessions/${session.id}?repo_id=${encodeURIComponent(repoId)}`);
         return presentAtWork({ agent, session });

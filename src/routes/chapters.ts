@@ -20,11 +20,13 @@ import {
 } from '../contracts/chapters.js';
 import { InProject, toRepoId } from '../contracts/projects.js';
 import { ref } from '../contracts/schema.js';
-import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
-import { createChapter, detectChapters, listNarratives, readChapter, renameChapter } from '../services/chapters.js';
+import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { createChapter, listNarratives, readChapter, renameChapter } from '../services/chapters.js';
 import type { Context } from '../services/context.js';
+import { detectChapters } from '../services/detection.js';
 import { removeOfForm } from '../services/nodes.js';
 import { found } from './found.js';
+import { onceOf } from './once.js';
 
 const LOOKUP = ['not_found', 'semantic_error', ...STORE_PROBLEMS] as const;
 const CHANGE = [...LOOKUP, 'conflict', 'storage_full'] as const;
@@ -43,13 +45,15 @@ export const chapterRoutes =
           tags: ['chapters'],
           summary: 'Tell some episodes together',
           querystring: InProject,
+          headers: OnceHeaders,
           body: ref(ChapterInput),
-          response: { 201: ref(ChapterReport), ...problems(CHANGE, { body: true }) },
+          response: { 201: ref(ChapterReport), ...problems([...CHANGE, 'idempotency_key_reused'], { body: true }) },
         },
       },
-      async ({ query, body }, reply) => {
+      async (request, reply) => {
+        const { query, body } = request;
         const repoId = toRepoId(query, body);
-        const chapter = await createChapter(context, repoId, toChapterDraft(body));
+        const chapter = await createChapter(context, repoId, toChapterDraft(body), onceOf(request));
         const { id } = chapter.narrative;
         reply.code(201).header('location', `/chapters/${id}?repo_id=${encodeURIComponent(repoId)}`);
         return presentChapter(chapter);

@@ -36,7 +36,7 @@ import {
   toRecallRequest,
 } from '../contracts/recall.js';
 import { ref } from '../contracts/schema.js';
-import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
 import type { Context } from '../services/context.js';
 import { readLinksOf } from '../services/episode-links.js';
 import { createEpisode, linkEpisode, listEpisodes, patchEpisode, readEpisode } from '../services/episodes.js';
@@ -44,6 +44,7 @@ import { removeOfForm } from '../services/nodes.js';
 import { recallEpisodes } from '../services/recall.js';
 import { traceEpisode } from '../services/trace.js';
 import { found } from './found.js';
+import { onceOf } from './once.js';
 
 const LOOKUP = ['not_found', 'semantic_error', ...STORE_PROBLEMS] as const;
 const CHANGE = [...LOOKUP, 'integrity_error', 'conflict', 'precondition_failed', 'storage_full'] as const;
@@ -63,13 +64,15 @@ export const episodeRoutes =
           tags: ['episodes'],
           summary: 'Remember what was tried, and what came of it',
           querystring: InProject,
+          headers: OnceHeaders,
           body: ref(EpisodeInput),
-          response: { 201: ref(EpisodeStored), ...problems(CHANGE, { body: true }) },
+          response: { 201: ref(EpisodeStored), ...problems([...CHANGE, 'idempotency_key_reused'], { body: true }) },
         },
       },
-      async ({ query, body }, reply) => {
+      async (request, reply) => {
+        const { query, body } = request;
         const repoId = toRepoId(query, body);
-        const episode = await createEpisode(context, repoId, toEpisodeDraft(body));
+        const episode = await createEpisode(context, repoId, toEpisodeDraft(body), onceOf(request));
         reply.code(201).header('location', `/episodes/${episode.id}?repo_id=${encodeURIComponent(repoId)}`);
         return presentStored(episode, await linksOf(repoId, episode.id));
       },
@@ -106,7 +109,7 @@ export const episodeRoutes =
           summary: 'Find what was tried before, as deeply as it is needed',
           querystring: InProject,
           body: ref(RecallInput),
-          response: { 200: ref(RecallAnswer), ...problems(['semantic_error', ...STORE_PROBLEMS], { body: true }) },
+          response: { 200: ref(RecallAnswer), ...problems(LOOKUP, { body: true }) },
         },
       },
       async ({ query, body }) =>

@@ -26,7 +26,7 @@ import {
   toRevision,
 } from '../contracts/nodes.js';
 import { ref } from '../contracts/schema.js';
-import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
 import type { Context } from '../services/context.js';
 import { readRelated } from '../services/graph.js';
 import { searchNodes } from '../services/node-search.js';
@@ -41,6 +41,7 @@ import {
   type StoredNode,
 } from '../services/nodes.js';
 import { found } from './found.js';
+import { onceOf } from './once.js';
 
 const LOOKUP = ['not_found', 'semantic_error', ...STORE_PROBLEMS] as const;
 const CHANGE = [...LOOKUP, 'conflict', 'precondition_failed', 'storage_full'] as const;
@@ -61,15 +62,19 @@ export const nodeRoutes =
           tags: ['graph'],
           summary: 'Add a node to the graph',
           querystring: InRepo,
+          headers: OnceHeaders,
           body: ref(NodeInput),
           response: {
             201: ref(NodeReport),
-            ...problems(['semantic_error', 'storage_full', ...STORE_PROBLEMS], { body: true }),
+            ...problems(['semantic_error', 'idempotency_key_reused', 'storage_full', ...STORE_PROBLEMS], {
+              body: true,
+            }),
           },
         },
       },
-      async ({ query, body }, reply) => {
-        const node = await createNode(context, query.repo_id, toConceptDraft(body));
+      async (request, reply) => {
+        const { query, body } = request;
+        const node = await createNode(context, query.repo_id, toConceptDraft(body), onceOf(request));
         reply.code(201).header('location', `/nodes/${node.id}?repo_id=${encodeURIComponent(query.repo_id)}`);
         return send(reply, node);
       },

@@ -2,8 +2,9 @@ import { AGENT_ID, SESSION_ID } from '../domain/forms.js';
 import { checkRepoId } from '../domain/rules.js';
 import { passGate, type Violation } from '../domain/violations.js';
 import type { AgentType } from '../domain/vocabulary.js';
-import { ApplyConflict, type StoredAgent, type StoredSession } from '../storage/port.js';
+import type { StoredAgent, StoredSession } from '../storage/port.js';
 import type { Context } from './context.js';
+import { type Making, makeOnce, type Once } from './once.js';
 
 export type { StoredAgent, StoredSession } from '../storage/port.js';
 
@@ -22,24 +23,29 @@ export interface AtWork {
 }
 
 /** Makes an agent known and begins its first session. */
-export async function registerAgent(context: Context, repoId: string, draft: AgentDraft): Promise<AtWork> {
+export async function registerAgent(
+  context: Context,
+  repoId: string,
+  draft: AgentDraft,
+  once: Once | null,
+): Promise<AtWork> {
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkParent(draft)]);
-  const parent = draft.parentId === null ? null : await findAgent(context, repoId, draft.parentId);
-  if (draft.parentId !== null && !parent) {
-    const message = `no agent ${JSON.stringify(draft.parentId.slice(0, 80))} is known in this project`;
-    passGate('integrity', [{ field: 'parent_id', code: 'not_found', message }]);
-  }
-  const { initialIntent, ...rest } = draft;
-  const agent = { ...rest, parentId: parent?.id ?? null, id: `agent_${context.newId()}`, createdAtMs: context.now() };
-  const session = newSession(context, agent.id, initialIntent);
-  await context.store.apply({
-    space: repoId,
-    changes: [
+  const plan = async (): Promise<Making> => {
+    const parent = draft.parentId === null ? null : await findAgent(context, repoId, draft.parentId);
+    if (draft.parentId !== null && !parent) {
+      const message = `no agent ${JSON.stringify(draft.parentId.slice(0, 80))} is known in this project`;
+      passGate('integrity', [{ field: 'parent_id', code: 'not_found', message }]);
+    }
+    const { initialIntent, ...rest } = draft;
+    const agent = { ...rest, parentId: parent?.id ?? null, id: `agent_${context.newId()}`, createdAtMs: context.now() };
+    const session = newSession(context, agent.id, initialIntent);
+    const changes = [
       { change: 'insert_agent', agent },
       { change: 'insert_session', session },
-    ],
-  });
-  return readAtWork(context, repoId, agent.id, session.id);
+    ] as const;
+    return { ids: [agent.id, session.id], changes };
+  };
+  return makeOnce(context, repoId, once, plan, (ids) => readAtWork(context, repoId, ids));
 }
 
 function checkParent({ type, parentId }: AgentDraft): Violation[] {
@@ -58,12 +64,14 @@ const newSession = (context: Context, agentId: string, initialIntent: string | n
   startedAtMs: context.now(),
 });
 
-async function readAtWork({ store }: Context, repoId: string, agentId: string, sessionId: string): Promise<AtWork> {
-  const agent = await store.getAgent(repoId, agentId);
-  const session = await store.getSession(repoId, sessionId);
-  // The repo was dropped in the meantime.
-  if (!agent || !session) throw new ApplyConflict('node_missing', sessionId);
-  return { agent, session };
+async function readAtWork(
+  { store }: Context,
+  repoId: string,
+  [agentId, sessionId]: readonly string[],
+): Promise<AtWork | null> {
+  const agent = await store.getAgent(repoId, agentId as string);
+  const session = await store.getSession(repoId, sessionId as string);
+  return agent && session && { agent, session };
 }
 
 /** The word for the main agent that was active last, where an id is expected. */
@@ -82,12 +90,15 @@ export async function resumeAgent(
   repoId: string,
   id: string,
   initialIntent: string | null,
+  once: Once | null,
 ): Promise<AtWork | null> {
   const agent = await findAgent(context, repoId, id);
   if (!agent) return null;
-  const session = newSession(context, agent.id, initialIntent);
-  await context.store.apply({ space: repoId, changes: [{ change: 'insert_session', session }] });
-  return readAtWork(context, repoId, agent.id, session.id);
+  const plan = async (): Promise<Making> => {
+    const session = newSession(context, agent.id, initialIntent);
+    return { ids: [agent.id, session.id], changes: [{ change: 'insert_session', session }] };
+  };
+  return makeOnce(context, repoId, once, plan, (ids) => readAtWork(context, repoId, ids));
 }
 
 export async function findSession({ store }: Context, repoId: string, id: string): Promise<StoredSession | null> {

@@ -1,25 +1,20 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Change } from '../domain/changes.js';
 import { isIdOf, typeOf } from '../domain/forms.js';
-import { belongsTo, type Group, groupEpisodes, matchChapters } from '../domain/grouping.js';
 import type { ChapterDetail } from '../domain/narratives.js';
 import { newNode } from '../domain/node.js';
 import { checkRepoId } from '../domain/rules.js';
-import { type EpisodeSketch, oldestFirst, toSketch } from '../domain/sketches.js';
-import { viewOf } from '../domain/spaces.js';
+import { toSketch } from '../domain/sketches.js';
 import { passGate, type Violation } from '../domain/violations.js';
-import {
-  ApplyConflict,
-  type EpisodeFilter,
-  type EpisodePlace,
-  type NarrativeFilter,
-  type NarrativeOrder,
-  type NarrativePlace,
-  type StoredEpisode,
-  type StoredNarrative,
+import type {
+  NarrativeFilter,
+  NarrativeOrder,
+  NarrativePlace,
+  StoredEpisode,
+  StoredNarrative,
 } from '../storage/port.js';
 import type { Context } from './context.js';
-import { chapterWords, membership, type Narration, narrateChapter, patchOf, saysTheSame } from './narration.js';
+import { chapterWords, membership, type Narration, narrateChapter, patchOf } from './narration.js';
+import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
 
 export type { NarrativeFilter, NarrativeOrder, NarrativePlace, StoredNarrative } from '../storage/port.js';
@@ -37,21 +32,21 @@ export interface Chapter {
   readonly memberIds: readonly string[];
 }
 
-export async function createChapter(context: Context, repoId: string, draft: ChapterDraft): Promise<Chapter> {
+export async function createChapter(
+  context: Context,
+  repoId: string,
+  { tags, topics, title, memoryIds }: ChapterDraft,
+  once: Once | null,
+): Promise<Chapter> {
   passGate('semantic', checkRepoId('repo_id', repoId));
-  const episodes = await episodesOf(context, repoId, draft.memoryIds);
-  const { tags, topics, title } = draft;
-  const narration = await narrateChapter(context, episodes.map(toSketch), {
-    key: null,
-    title,
-    given: { tags, topics },
-  });
-  const id = `chapter_${context.newId()}`;
-  await context.store.apply({ space: repoId, changes: insertion(context, repoId, id, 'manual', narration) });
-  const chapter = await findChapter(context, repoId, id);
-  // The repo was dropped in the meantime.
-  if (!chapter) throw new ApplyConflict('node_missing', id);
-  return chapter;
+  const plan = async (): Promise<Making> => {
+    const sketches = (await episodesOf(context, repoId, memoryIds)).map(toSketch);
+    const options = { key: null, title, isTitleGiven: true, given: { tags, topics } };
+    const narration = await narrateChapter(context, sketches, options);
+    const id = `chapter_${context.newId()}`;
+    return { ids: [id], changes: insertion(context, repoId, id, 'manual', narration) };
+  };
+  return makeOnce(context, repoId, once, plan, ([id]) => findChapter(context, repoId, id as string));
 }
 
 async function episodesOf(context: Context, repoId: string, ids: readonly string[]): Promise<StoredEpisode[]> {
@@ -67,7 +62,7 @@ async function episodesOf(context: Context, repoId: string, ids: readonly string
   return [...found.values()];
 }
 
-const insertion = (
+export const insertion = (
   context: Context,
   repoId: string,
   id: string,
@@ -80,7 +75,7 @@ const insertion = (
 };
 
 /** A chapter by its id, archived or not. */
-async function findChapter({ store }: Context, repoId: string, id: string): Promise<Chapter | null> {
+export async function findChapter({ store }: Context, repoId: string, id: string): Promise<Chapter | null> {
   passGate('semantic', checkRepoId('repo_id', repoId));
   if (!isIdOf('chapter', id)) return null;
   const [narrative] = await store.getNarratives(repoId, [id], true);
@@ -144,160 +139,10 @@ export function renameChapter(
     if (!chapter) return null;
     const { narrative } = chapter;
     const detail = narrative.detail as ChapterDetail;
-    if (detail.title === title) return chapter;
+    if (detail.title === title && detail.text.isTitleGiven) return chapter;
     const { content, terms } = chapterWords(title, detail.text);
-    const fields = { content, terms, detail: { ...detail, title } };
+    const fields = { content, terms, detail: { ...detail, title, text: { ...detail.text, isTitleGiven: true } } };
     await context.store.apply({ space: repoId, changes: [patchOf(context, narrative, fields, 'renamed')] });
     return findChapter(context, repoId, id);
   });
-}
-
-export interface Detection {
-  readonly filter: EpisodeFilter;
-  readonly episodesMin: number;
-  readonly gapMs: number;
-  readonly episodesMax: number;
-}
-
-export interface Detected {
-  readonly action: 'created' | 'updated' | 'unchanged' | 'dismissed';
-  /** Null where a dry run would make a new one. */
-  readonly chapterId: string | null;
-  readonly group: Group;
-  readonly memberIds: readonly string[];
-}
-
-const PAGE_EPISODES = 250;
-
-/** Finds out which episodes belong together and makes a chapter of each group, or brings the chapter that it is up to date. */
-export async function detectChapters(
-  context: Context,
-  repoId: string,
-  detection: Detection,
-  dryRun: boolean,
-): Promise<Detected[]> {
-  passGate('semantic', checkRepoId('repo_id', repoId));
-  const sketches = await sketchesOf(context, repoId, detection);
-  const groups = groupEpisodes([...sketches.values()], detection);
-  const known = await knownChapters(context, repoId);
-  const matched = matchChapters(groups, known);
-  const detected: Detected[] = [];
-  for (const group of groups) {
-    detected.push(await saveGroup(context, repoId, group, matched.get(group.key) ?? null, sketches, dryRun));
-    await setImmediate();
-  }
-  return detected;
-}
-
-/** A page at a time, so that others get their turn. */
-async function sketchesOf(
-  { store }: Context,
-  repoId: string,
-  { filter, episodesMax }: Detection,
-): Promise<Map<string, EpisodeSketch>> {
-  const sketches = new Map<string, EpisodeSketch>();
-  let after: EpisodePlace | null = null;
-  while (sketches.size < episodesMax) {
-    const limit = Math.min(PAGE_EPISODES, episodesMax - sketches.size);
-    const page: StoredEpisode[] = await store.listEpisodes(repoId, filter, 'recent', after, limit);
-    const last = page.at(-1);
-    if (!last) break;
-    for (const episode of page) sketches.set(episode.id, toSketch(episode));
-    after = { value: last.createdAtMs, seq: last.seq };
-    await setImmediate();
-  }
-  return sketches;
-}
-
-const AUTO: NarrativeFilter = {
-  form: 'chapter',
-  key: null,
-  kind: 'auto',
-  tags: [],
-  sinceMs: null,
-  beforeMs: null,
-  includeArchived: true,
-};
-
-/** The chapters that were made by the service before, also those that somebody put away since. */
-async function knownChapters({ store }: Context, repoId: string) {
-  const known: { id: string; key: string; episodeIds: readonly string[] }[] = [];
-  let after: NarrativePlace | null = null;
-  for (;;) {
-    const page: StoredNarrative[] = await store.listNarratives(repoId, AUTO, 'recent', after, PAGE_EPISODES);
-    const last = page.at(-1);
-    if (!last) return known;
-    const ids = page.map(({ id }) => id);
-    const members = await store.findMembers(repoId, 'narrates', ids);
-    for (const { id, detail } of page) known.push({ id, key: detail.key ?? '', episodeIds: members.get(id) ?? [] });
-    after = { value: last.seq, seq: last.seq };
-    await setImmediate();
-  }
-}
-
-function saveGroup(
-  context: Context,
-  repoId: string,
-  group: Group,
-  chapterId: string | null,
-  sketches: ReadonlyMap<string, EpisodeSketch>,
-  dryRun: boolean,
-): Promise<Detected> {
-  return retrying(async () => {
-    const chapter = await chapterOf(context, repoId, group, chapterId);
-    const ids = [...(chapter?.memberIds ?? []), ...group.episodeIds];
-    const episodes = (await episodesIn(context, repoId, ids, sketches)).filter((episode) => belongsTo(group, episode));
-    const memberIds = episodes.map(({ id }) => id);
-    // Its episodes went while this was found out.
-    if (episodes.length === 0)
-      return { action: 'unchanged', chapterId: chapter?.narrative.id ?? null, group, memberIds };
-    if (!chapter) {
-      if (dryRun) return { action: 'created', chapterId: null, group, memberIds };
-      const id = `chapter_${context.newId()}`;
-      const narration = await narrateChapter(context, episodes, ofGroup(group));
-      await context.store.apply({ space: repoId, changes: insertion(context, repoId, id, 'auto', narration) });
-      return { action: 'created', chapterId: id, group, memberIds };
-    }
-    const { narrative } = chapter;
-    // Whoever put a chapter away does not want it again.
-    if (narrative.tier === 'archive') return { action: 'dismissed', chapterId: narrative.id, group, memberIds };
-    const { title } = narrative.detail as ChapterDetail;
-    const options = { ...ofGroup(group), title, standing: narrative, dryRun };
-    const narration = await narrateChapter(context, episodes, options);
-    if (saysTheSame(narrative, chapter.memberIds, narration)) {
-      return { action: 'unchanged', chapterId: narrative.id, group, memberIds };
-    }
-    const changes = [
-      patchOf(context, narrative, narration, 'told anew'),
-      membership(context, 'narrates', repoId, narrative.id, narration.memberIds),
-    ];
-    if (!dryRun) await context.store.apply({ space: repoId, changes });
-    return { action: 'updated', chapterId: narrative.id, group, memberIds };
-  });
-}
-
-const ofGroup = ({ key, title, tag }: Group) => ({
-  key,
-  title,
-  given: { tags: tag === null ? [] : [tag], topics: tag === null ? [] : [tag] },
-});
-
-async function chapterOf(context: Context, repoId: string, group: Group, id: string | null): Promise<Chapter | null> {
-  if (id !== null) return findChapter(context, repoId, id);
-  const [found] = await context.store.listNarratives(repoId, { ...AUTO, key: group.key }, 'recent', null, 1);
-  return found ? findChapter(context, repoId, found.id) : null;
-}
-
-/** What a chapter told of stays in it, also when the question was about fewer. */
-async function episodesIn(
-  { store }: Context,
-  repoId: string,
-  ids: readonly string[],
-  sketches: ReadonlyMap<string, EpisodeSketch>,
-): Promise<EpisodeSketch[]> {
-  const visible = await store.findVisible(viewOf(repoId, { includeGlobal: false }), ids);
-  const unique = [...visible];
-  const missing = unique.filter((id) => !sketches.has(id));
-  const fetched = new Map((await store.getEpisodes(repoId, missing, false)).map((one) => [one.id, toSketch(one)]));
-  return unique.flatMap((id) => sketches.get(id) ?? fetched.get(id) ?? []).sort(oldestFirst);
 }

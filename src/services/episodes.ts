@@ -12,20 +12,16 @@ import {
 } from '../domain/episodes.js';
 import { isIdOf, typeOf } from '../domain/forms.js';
 import { type GraphNode, newNode } from '../domain/node.js';
+import { checkFileName } from '../domain/paths.js';
 import { checkRepoId } from '../domain/rules.js';
 import { indexTerms } from '../domain/terms.js';
 import { GateFailure, passGate } from '../domain/violations.js';
-import {
-  ApplyConflict,
-  type EpisodeFilter,
-  type EpisodeOrder,
-  type EpisodePlace,
-  type StoredEpisode,
-} from '../storage/port.js';
+import type { EpisodeFilter, EpisodeOrder, EpisodePlace, StoredEpisode } from '../storage/port.js';
 import { findAgent, findSession, type StoredSession } from './agents.js';
 import type { Context } from './context.js';
 import { LinkPlan, readLinksOf } from './episode-links.js';
 import { RevisionMismatch } from './nodes.js';
+import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
 
 export type { EpisodeFilter, EpisodeOrder, EpisodePlace, StoredEpisode } from '../storage/port.js';
@@ -48,21 +44,22 @@ export interface EpisodePatch {
 }
 
 /** Stores an episode of an agent's work, with its files and its links, all together. */
-export async function createEpisode(context: Context, repoId: string, draft: EpisodeDraft): Promise<StoredEpisode> {
+export async function createEpisode(
+  context: Context,
+  repoId: string,
+  draft: EpisodeDraft,
+  once: Once | null,
+): Promise<StoredEpisode> {
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkLayers(draft.layers)]);
-  return retrying(async () => {
+  const plan = async (): Promise<Making> => {
     const session = await sessionOf(context, repoId, draft);
     const node = toNode(context, repoId, session, draft);
     const links = new LinkPlan(context, repoId, node.id);
     await links.add(draft.links);
     const terms = indexTerms(episodeWords(draft.layers, node.tags));
-    const changes: Change[] = [{ change: 'insert_node', node, terms }, ...links.changes];
-    await context.store.apply({ space: repoId, changes });
-    const episode = await findEpisode(context, repoId, node.id);
-    // The repo was dropped in the meantime, and the agent with it.
-    if (!episode) throw new ApplyConflict('node_missing', node.id);
-    return episode;
-  });
+    return { ids: [node.id], changes: [{ change: 'insert_node', node, terms }, ...links.changes] };
+  };
+  return makeOnce(context, repoId, once, plan, ([id]) => findEpisode(context, repoId, id as string));
 }
 
 /** Whoever stores has to be known, and what they store belongs to a session that is not over. */
@@ -193,15 +190,15 @@ export async function listEpisodes(
   after: EpisodePlace | null,
   limit: number,
 ): Promise<EpisodePage> {
-  passGate('semantic', checkRepoId('repo_id', repoId));
+  passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkFileName('file', filter.file)]);
   const found = await store.listEpisodes(repoId, filter, order, after, limit + 1);
   const episodes = found.slice(0, limit);
   const last = episodes.at(-1);
   return { episodes, next: found.length > limit && last ? { value: placeOf(last, order), seq: last.seq } : null };
 }
 
-const placeOf = (episode: StoredEpisode, order: EpisodeOrder): number =>
-  ({ recent: episode.createdAtMs, importance: episode.importance, access_count: episode.accessCount })[order];
+const placeOf = ({ createdAtMs, importance, accessCount, seq }: StoredEpisode, order: EpisodeOrder): number =>
+  ({ recent: createdAtMs, importance, access_count: accessCount, stored: seq })[order];
 
 /** Joins an episode to another node; null when there is no such episode. */
 export function linkEpisode(

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../domain/decay.js';
-import { normalizePath } from '../domain/paths.js';
-import { resemblance } from '../domain/resemblance.js';
+import { checkFileName, normalizePath } from '../domain/paths.js';
+import { contains, resemblance } from '../domain/resemblance.js';
 import { checkRepoId } from '../domain/rules.js';
 import { GateFailure } from '../domain/violations.js';
 import type { StoredEpisode } from '../storage/port.js';
@@ -45,16 +45,18 @@ const EPISODES_LOOKED_AT = 20;
 /** Above it two sentences are taken to be about the same attempt. */
 const RESEMBLANCE_MIN = 0.3;
 
-/** What was tried on a file before. A warning is never held back; the rest is told once in a while. */
+/** What was tried on a file before. A warning is never held back, neither by age nor because the caller was told lately. */
 export async function checkFile(context: Context, cooldowns: Cooldowns, question: FileQuestion): Promise<FileHistory> {
   const { repoId, path, withFailures, episodesMin, limit } = question;
   refuse(question);
-  const filter = { ...ANY, file: path, sinceMs: context.now() - question.ageDaysMax * DAY_MS };
-  const ask = (success: boolean): Promise<StoredEpisode[]> =>
-    context.store.listEpisodes(repoId, { ...filter, success }, 'recent', null, EPISODES_LOOKED_AT);
-  const failures = await ask(false);
-  const failed = withFailures ? failures : [];
-  const episodes = [...failed, ...(await ask(true))];
+  const sinceMs = context.now() - question.ageDaysMax * DAY_MS;
+  const filter = { ...ANY, file: path, files: await context.store.findFiles(repoId, path) };
+  const ask = (success: boolean, since: number | null): Promise<StoredEpisode[]> =>
+    context.store.listEpisodes(repoId, { ...filter, success, sinceMs: since }, 'stored', null, EPISODES_LOOKED_AT);
+  // A failure is never too old to warn of.
+  const failures = await ask(false, null);
+  const failed = withFailures ? failures.filter(({ createdAtMs }) => createdAtMs >= sinceMs) : [];
+  const episodes = [...failed, ...(await ask(true, sinceMs))];
   const counts = { total: episodes.length, failed: failed.length };
   const warning = warningOf(failures, question.action);
   if (episodes.length < episodesMin) return { ...counts, episodes: [], silence: null, warning };
@@ -74,7 +76,7 @@ const ANY = {
 };
 
 function refuse({ repoId, path }: FileQuestion): void {
-  const violations = checkRepoId('repo_id', repoId);
+  const violations = [...checkRepoId('repo_id', repoId), ...checkFileName('file_path', path)];
   if (normalizePath(path) === '') {
     violations.push({ field: 'file_path', code: 'semantic_error', message: 'names no file' });
   }
@@ -86,10 +88,14 @@ function warningOf(failures: readonly StoredEpisode[], action: string | null): W
   if (action === null) return null;
   const alike = failures
     .map((episode) => ({ episode, resemblance: likeness(action, episode) }))
-    .filter((warning) => warning.resemblance > RESEMBLANCE_MIN)
+    .filter((warning) => warning.resemblance > RESEMBLANCE_MIN || isWithinGoal(action, warning.episode))
     .sort((a, b) => b.resemblance - a.resemblance || b.episode.seq - a.episode.seq);
   return alike[0] ?? null;
 }
+
+/** One says all that the other says, however much more that is. */
+const isWithinGoal = (action: string, { layers }: StoredEpisode): boolean =>
+  contains(action, layers.intent.goal) || contains(layers.intent.goal, action);
 
 const likeness = (action: string, { layers }: StoredEpisode): number =>
   Math.max(

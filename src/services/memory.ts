@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import type { Change } from '../domain/changes.js';
 import { isIdOf } from '../domain/forms.js';
 import { LINKS } from '../domain/links.js';
 import { checkRepoId } from '../domain/rules.js';
@@ -8,28 +6,13 @@ import { GateFailure } from '../domain/violations.js';
 import type { State } from '../domain/vocabulary.js';
 import type { StoredEdge, StoredMemory, StoredVote, VoteSum } from '../storage/port.js';
 import type { Context } from './context.js';
+import { findReply, type Once, rememberReply } from './once.js';
 import type { Operation, Outcome } from './operations.js';
 import { planOperations } from './planner.js';
 import { retrying } from './retrying.js';
 import { lastSuccessors, stateOf } from './successors.js';
 
 export type Mode = 'dry_run' | 'commit';
-
-/** Says that a retried request is the same request, so that it is carried out once. */
-export interface Once {
-  readonly key: string;
-  /** Any text that is the same for the same request. */
-  readonly request: string;
-}
-
-export class IdempotencyKeyReused extends Error {
-  constructor(readonly key: string) {
-    super(`the idempotency key ${key} belongs to another request`);
-    this.name = 'IdempotencyKeyReused';
-  }
-}
-
-const REPLIES_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Plans the operations as one change of the store and, in mode commit, carries it out. */
 export async function changeMemories(
@@ -39,28 +22,12 @@ export async function changeMemories(
   mode: Mode,
   once: Once | null,
 ): Promise<readonly Outcome[]> {
-  const requestDigest = once && createHash('sha256').update(once.request).digest('hex');
   return retrying(async () => {
-    if (once && mode === 'commit') {
-      const kept = await context.store.findReply(repoId, once.key, context.now() - REPLIES_KEPT_MS);
-      if (kept && kept.requestDigest !== requestDigest) throw new IdempotencyKeyReused(once.key);
-      if (kept) return JSON.parse(kept.reply) as Outcome[];
-    }
+    const kept = mode === 'commit' ? await findReply<Outcome[]>(context, repoId, once) : null;
+    if (kept) return kept;
     const planned = await planOperations(context, repoId, operations);
     if (mode === 'dry_run') return planned.outcomes;
-    const changes: Change[] = [...planned.changes];
-    if (once) {
-      const nowMs = context.now();
-      changes.push({
-        change: 'remember_reply',
-        repoId,
-        key: once.key,
-        requestDigest: requestDigest as string,
-        reply: JSON.stringify(planned.outcomes),
-        atMs: nowMs,
-        forgetBeforeMs: nowMs - REPLIES_KEPT_MS,
-      });
-    }
+    const changes = [...planned.changes, ...rememberReply(context, repoId, once, planned.outcomes)];
     if (changes.length === 0) return planned.outcomes;
     await context.store.apply({ space: planned.space, changes });
     return planned.outcomes;

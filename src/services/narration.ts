@@ -23,6 +23,7 @@ const TAGS_MAX = 50;
 interface ChapterOptions {
   readonly key: string | null;
   readonly title: string | null;
+  readonly isTitleGiven: boolean;
   readonly given: { readonly tags: readonly string[]; readonly topics: readonly string[] };
   /** What is there already: a model is not asked again for what it said of the same lines. */
   readonly standing?: StoredNarrative;
@@ -34,12 +35,21 @@ export async function narrateChapter(
   episodes: readonly EpisodeSketch[],
   options: ChapterOptions,
 ): Promise<Narration<ChapterDetail>> {
-  const { key, title, given } = options;
+  const { key, title, isTitleGiven, given } = options;
   const { summary: summaryLines, learnings, tags, topics, startMs, endMs } = synthesizeChapter(episodes, given);
   const lines = [...summaryLines, ...learnings].map(({ text }) => text);
   const extract = chapterSummary(summaryLines);
   const { summary, summaryOrigin } = await summarize(context, 'chapter', lines, extract, options);
-  const text = { summary, summaryOrigin, summaryLines, learnings, tags: tags.slice(0, TAGS_MAX), topics, given };
+  const text = {
+    summary,
+    summaryOrigin,
+    summaryLines,
+    learnings,
+    tags: tags.slice(0, TAGS_MAX),
+    topics,
+    isTitleGiven,
+    given,
+  };
   return {
     ...chapterWords(title, text),
     detail: { form: 'chapter', key, title, startMs, endMs, text },
@@ -57,10 +67,15 @@ export function chapterWords(
   return { content, terms: indexTerms([content, ...topics, ...tags].join('\n')) };
 }
 
+interface WisdomOptions extends Pick<ChapterOptions, 'key' | 'standing' | 'dryRun'> {
+  /** Those that the chapters tell of. */
+  readonly episodeIds: readonly string[];
+}
+
 export async function narrateWisdom(
   context: Context,
   chapters: readonly ChapterSketch[],
-  options: { readonly key: string | null; readonly standing?: StoredNarrative; readonly dryRun?: boolean },
+  options: WisdomOptions,
 ): Promise<Narration<WisdomDetail>> {
   const { summary: summaryLines, insights, patterns, bestPractices, tags, startMs, endMs } = synthesizeWisdom(chapters);
   const lines = [...summaryLines, ...insights].map(({ text }) => text);
@@ -75,6 +90,7 @@ export async function narrateWisdom(
     patterns,
     bestPractices,
     tags: tags.slice(0, TAGS_MAX),
+    episodeIds: options.episodeIds,
   };
   return {
     content,
@@ -153,6 +169,17 @@ export const membership = (
   origin: 'auto',
   atMs: context.now(),
 });
+
+/** Whose words a text that is made of these chapters may hold. */
+export async function episodesBehind(
+  { store }: Context,
+  repoId: string,
+  chapters: readonly StoredNarrative[],
+): Promise<string[]> {
+  const ids = chapters.map(({ id }) => id);
+  const members = await store.findMembers(repoId, 'narrates', ids);
+  return [...new Set([...members.values()].flat())].sort();
+}
 
 /** So many lines of all chapters together are held against each other; of each chapter those that were learned most often. */
 const LEARNINGS_MAX = 5_000;

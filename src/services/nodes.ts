@@ -7,9 +7,10 @@ import { GLOBAL_SPACE, type SpaceName, viewOf } from '../domain/spaces.js';
 import { indexTerms } from '../domain/terms.js';
 import { archiveFrom, restoreTo, type TierMove } from '../domain/tiers.js';
 import { GateFailure, type Violation } from '../domain/violations.js';
-import { ApplyConflict, type NodeFilter, type NodePlace, type StoredNode } from '../storage/port.js';
+import type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
 import type { Context } from './context.js';
-import { retellWithout } from './retelling.js';
+import { type Making, makeOnce, type Once } from './once.js';
+import { retellSince, retellWithout } from './retelling.js';
 import { retrying } from './retrying.js';
 
 export type { NodeFilter, NodePlace, StoredNode } from '../storage/port.js';
@@ -32,17 +33,19 @@ const refuse = (violations: readonly Violation[]): void => {
 export const spaceOf = (node: Pick<StoredNode, 'scope' | 'repoId'>): SpaceName =>
   node.scope === 'global' ? GLOBAL_SPACE : node.repoId;
 
-export async function createNode(context: Context, repoId: string, draft: ConceptDraft): Promise<StoredNode> {
+export async function createNode(
+  context: Context,
+  repoId: string,
+  draft: ConceptDraft,
+  once: Once | null,
+): Promise<StoredNode> {
   refuse([...checkRepoId('repo_id', repoId), ...checkNodeFields(draft)]);
   const terms = indexTerms(draft.content);
-  return retrying(async () => {
-    const concept = toConcept(context, repoId, draft);
-    await context.store.apply({ space: repoId, changes: [{ change: 'insert_node', node: concept, terms }] });
-    const node = await findNode(context, repoId, concept.id);
-    // The repo was dropped in the meantime, and the node with it: this one comes after the drop.
-    if (!node) throw new ApplyConflict('node_missing', concept.id);
-    return node;
-  });
+  const plan = async (): Promise<Making> => {
+    const node = toConcept(context, repoId, draft);
+    return { ids: [node.id], changes: [{ change: 'insert_node', node, terms }] };
+  };
+  return makeOnce(context, repoId, once, plan, ([id]) => findNode(context, repoId, id as string));
 }
 
 export function toConcept(context: Context, repoId: string, { subtype, ...draft }: ConceptDraft): Concept {
@@ -200,6 +203,7 @@ export const purgeNode = (
     const change: Change = { change: 'purge_node', nodeId: id, repoId, expectedRevision, atMs: context.now() };
     const retold = node.form === 'episode' ? await retellWithout(context, repoId, id) : [];
     await context.store.apply({ space: spaceOf(node), changes: [...retold, change] });
+    if (node.form === 'episode') await retellSince(context, repoId, id);
     return true;
   });
 

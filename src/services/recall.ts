@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Deep, type Depth, fitDepths } from '../domain/depth.js';
 import type { EpisodeLinks } from '../domain/episode-links.js';
+import { checkFileName } from '../domain/paths.js';
 import { byScore, chooseTerms, fuse, importanceFactor, isAdmitted, lexicalScorer } from '../domain/ranking.js';
 import { checkQuery, checkRepoId } from '../domain/rules.js';
 import { viewOf } from '../domain/spaces.js';
 import { indexTerms, queryTerms } from '../domain/terms.js';
 import { GateFailure } from '../domain/violations.js';
 import type { EpisodeCandidate, EpisodeFilter, StoredEpisode } from '../storage/port.js';
+import { findSession } from './agents.js';
 import type { Context } from './context.js';
 import { readLinks } from './episode-links.js';
 import { findEpisode } from './episodes.js';
@@ -72,6 +74,7 @@ export async function recallEpisodes(
   show: ShowEpisode,
 ): Promise<Recollection> {
   refuse(request);
+  await refuseUnknownSession(context, request);
   const { scored: found, isComplete } = await findScored(context, request);
   const best = found.slice(0, request.limit);
   const recalled = await fetch(context, request, best);
@@ -100,13 +103,20 @@ export async function recallEpisodes(
   };
 }
 
-function refuse({ repoId, query, intent }: RecallRequest): void {
+function refuse({ repoId, query, intent, filter }: RecallRequest): void {
   const violations = [
     ...checkRepoId('repo_id', repoId),
+    ...checkFileName('file', filter.file),
     ...(query === null ? [] : checkQuery(query, null)),
     ...(intent === null ? [] : checkQuery(intent, null).map((violation) => ({ ...violation, field: 'intent' }))),
   ];
   if (violations.length > 0) throw new GateFailure('semantic', violations);
+}
+
+async function refuseUnknownSession(context: Context, { repoId, askingSessionId }: RecallRequest): Promise<void> {
+  if (askingSessionId === null || (await findSession(context, repoId, askingSessionId))) return;
+  const message = `no session ${JSON.stringify(askingSessionId.slice(0, 80))} is known in this project; begin one with POST /agents/{id}/sessions, or leave it out`;
+  throw new GateFailure('integrity', [{ field: 'session_id', code: 'not_found', message }]);
 }
 
 function strategyOf({ memoryId, query, intent, filter }: RecallRequest): RecallStrategy {

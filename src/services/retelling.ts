@@ -1,11 +1,20 @@
 import type { Change } from '../domain/changes.js';
-import { workTitle } from '../domain/grouping.js';
+import { titleOf } from '../domain/grouping.js';
 import type { ChapterDetail, WisdomDetail } from '../domain/narratives.js';
 import { oldestFirst, toSketch } from '../domain/sketches.js';
 import { viewOf } from '../domain/spaces.js';
-import type { NarrativeFilter, NarrativePlace, StoredEpisode, StoredNarrative } from '../storage/port.js';
+import type { NarrativeFilter, NarrativePlace, StoredNarrative } from '../storage/port.js';
 import type { Context } from './context.js';
-import { membership, type Narration, narrateChapter, narrateWisdom, patchOf, toChapterSketches } from './narration.js';
+import {
+  episodesBehind,
+  membership,
+  type Narration,
+  narrateChapter,
+  narrateWisdom,
+  patchOf,
+  toChapterSketches,
+} from './narration.js';
+import { retrying } from './retrying.js';
 
 const OWNERS_MAX = 1_000;
 
@@ -14,52 +23,57 @@ const OWNERS_MAX = 1_000;
  * removed means everywhere. What is left with nothing to tell goes along.
  */
 export async function retellWithout(context: Context, repoId: string, episodeId: string): Promise<Change[]> {
-  const [episode] = await context.store.getEpisodes(repoId, [episodeId], true);
-  if (!episode) return [];
   const changes: Change[] = [];
   const retold = new Map<string, StoredNarrative | null>();
   for (const chapter of await chaptersOf(context, repoId, episodeId)) {
-    const narration = await narrateWithout(context, repoId, chapter, episode);
+    const narration = await narrateWithout(context, repoId, chapter, episodeId);
     retold.set(chapter.id, narration && { ...chapter, detail: narration.detail });
     changes.push(...retell(context, 'narrates', chapter, narration));
   }
-  return [...(await retellWisdom(context, repoId, episode, retold)), ...changes];
+  return [...(await retellWisdom(context, repoId, episodeId, retold)), ...changes];
 }
+
+/** A wisdom that was made while the episode was being removed may hold its words; none that is made afterwards does. */
+export const retellSince = (context: Context, repoId: string, episodeId: string): Promise<void> =>
+  retrying(async () => {
+    const changes = await retellWisdom(context, repoId, episodeId, new Map());
+    if (changes.length > 0) await context.store.apply({ space: repoId, changes });
+  });
 
 async function narrateWithout(
   context: Context,
   repoId: string,
   chapter: StoredNarrative,
-  episode: StoredEpisode,
+  episodeId: string,
 ): Promise<Narration | null> {
   const memberIds = await membersOf(context, repoId, 'narrates', chapter.id);
-  const all = (await context.store.getEpisodes(repoId, memberIds, true)).map(toSketch).sort(oldestFirst);
-  const others = all.filter(({ id }) => id !== episode.id);
+  const otherIds = memberIds.filter((id) => id !== episodeId);
+  const others = (await context.store.getEpisodes(repoId, otherIds, true)).map(toSketch).sort(oldestFirst);
   if (others.length === 0) return null;
   const { key, title: before, text } = chapter.detail as ChapterDetail;
+  const { isTitleGiven, given } = text;
   // A title that was taken from the episode goes with it; one that somebody gave stays.
-  const title = before === workTitle(all) ? workTitle(others) : before;
-  return narrateChapter(context, others, { key, title, given: text.given });
+  const title = isTitleGiven || key === null ? before : titleOf(key, others);
+  return narrateChapter(context, others, { key, title, isTitleGiven, given });
 }
 
-/** A wisdom keeps its words when a chapter goes or is told anew, so it is not enough to look at whom it was made of. */
+/** A wisdom keeps its words when a chapter goes or is told anew, so it is asked what it was made of at the time. */
 async function retellWisdom(
   context: Context,
   repoId: string,
-  { layers }: StoredEpisode,
+  episodeId: string,
   retold: ReadonlyMap<string, StoredNarrative | null>,
 ): Promise<Change[]> {
-  const words = new Set((layers.outcome.learnings ?? []).filter((text) => text.trim() !== ''));
   const changes: Change[] = [];
   for (const wisdom of await allWisdom(context, repoId)) {
+    const { key, text } = wisdom.detail as WisdomDetail;
+    if (!text.episodeIds.includes(episodeId)) continue;
     const memberIds = await membersOf(context, repoId, 'distills', wisdom.id);
-    const { insights } = (wisdom.detail as WisdomDetail).text;
-    const says = insights.some(({ text }) => words.has(text));
-    if (!says && !memberIds.some((id) => retold.has(id))) continue;
     const stored = await context.store.getNarratives(repoId, memberIds, true);
     const chapters = stored.flatMap((chapter) => (retold.has(chapter.id) ? (retold.get(chapter.id) ?? []) : chapter));
-    const { key } = wisdom.detail;
-    const narration = chapters.length === 0 ? null : await narrateWisdom(context, toChapterSketches(chapters), { key });
+    const episodeIds = (await episodesBehind(context, repoId, chapters)).filter((id) => id !== episodeId);
+    const narration =
+      chapters.length === 0 ? null : await narrateWisdom(context, toChapterSketches(chapters), { key, episodeIds });
     changes.push(...retell(context, 'distills', wisdom, narration));
   }
   return changes;

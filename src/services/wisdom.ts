@@ -5,7 +5,15 @@ import { checkQuery, checkRepoId } from '../domain/rules.js';
 import { passGate, type Violation } from '../domain/violations.js';
 import type { NarrativeFilter, StoredNarrative } from '../storage/port.js';
 import type { Context } from './context.js';
-import { membership, type Narration, narrateWisdom, patchOf, saysTheSame, toChapterSketches } from './narration.js';
+import {
+  episodesBehind,
+  membership,
+  type Narration,
+  narrateWisdom,
+  patchOf,
+  saysTheSame,
+  toChapterSketches,
+} from './narration.js';
 import { rankNodes } from './node-search.js';
 import { retrying } from './retrying.js';
 
@@ -46,6 +54,7 @@ export async function synthesize(
     const narration = await narrateWisdom(context, toChapterSketches(chapters), {
       key,
       dryRun,
+      episodeIds: await episodesBehind(context, repoId, chapters),
       ...(standing && { standing: standing.narrative }),
     });
     const isThere = standing !== null && standing.narrative.tier !== 'archive';

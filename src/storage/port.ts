@@ -129,6 +129,8 @@ export interface Store {
 
   /** The space's episodes with these ids, in no particular order. */
   getEpisodes(space: SpaceName, ids: readonly string[], includeArchived: boolean): Promise<StoredEpisode[]>;
+  /** The files that a path, the end of one or a glob means, for several lists of episodes. */
+  findFiles(space: SpaceName, given: string): Promise<readonly number[]>;
   /** The space's episodes that fit, highest first by the order, from the first after `after`. */
   listEpisodes(
     space: SpaceName,

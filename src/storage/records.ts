@@ -49,12 +49,15 @@ export interface EpisodeFilter {
   readonly tags: readonly string[];
   /** A path, the end of one, or a glob. */
   readonly file: string | null;
+  /** The files that it means, where that was found out already (`findFiles`). */
+  readonly files?: readonly number[];
   readonly sinceMs: number | null;
   readonly beforeMs: number | null;
   readonly includeArchived: boolean;
 }
 
-export type EpisodeOrder = 'recent' | 'importance' | 'access_count';
+/** `stored` is the order in which they arrived. */
+export type EpisodeOrder = 'recent' | 'importance' | 'access_count' | 'stored';
 
 /** Where in a list of episodes somebody stands: the value that the list is ordered by, and the row. */
 export interface EpisodePlace {

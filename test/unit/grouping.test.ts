@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Group, groupEpisodes, matchChapters } from '../../src/domain/grouping.js';
+import { type Group, groupEpisodes, matchChapters, titleOf } from '../../src/domain/grouping.js';
 import type { EpisodeSketch } from '../../src/domain/sketches.js';
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,6 @@ const episode = (id: string, fields: Partial<EpisodeSketch> = {}): EpisodeSketch
 const work = (...episodeIds: string[]) => ({
   key: `work:${episodeIds[0]}`,
   basis: 'work',
-  title: `Work: goal ${episodeIds[0]}`,
   tag: null,
   episodeIds,
 });
@@ -39,8 +38,8 @@ describe('by tag', () => {
       SETTINGS,
     );
     expect(groups).toEqual([
-      { key: 'tag:auth', basis: 'tag', title: 'Topic: auth', tag: 'auth', episodeIds: ['a', 'c'] },
-      { key: 'tag:login', basis: 'tag', title: 'Topic: login', tag: 'login', episodeIds: ['c', 'b'] },
+      { key: 'tag:auth', basis: 'tag', tag: 'auth', episodeIds: ['a', 'c'] },
+      { key: 'tag:login', basis: 'tag', tag: 'login', episodeIds: ['c', 'b'] },
     ]);
   });
 
@@ -60,9 +59,7 @@ describe('by task type', () => {
       ],
       SETTINGS,
     );
-    expect(groups).toEqual([
-      { key: 'task_type:refactor', basis: 'task_type', title: 'Topic: refactor', tag: null, episodeIds: ['a', 'b'] },
-    ]);
+    expect(groups).toEqual([{ key: 'task_type:refactor', basis: 'task_type', tag: null, episodeIds: ['a', 'b'] }]);
   });
 });
 
@@ -112,27 +109,6 @@ describe('by work', () => {
     expect(groups).toEqual([work('a', 'c')]);
   });
 
-  test('it is named after its most important episode, then its oldest', () => {
-    const titleOf = (importances: readonly number[]): string | undefined =>
-      groupEpisodes(
-        importances.map((importance, index) => touching(`e${index}`, 0, ['x'], { importance })),
-        SETTINGS,
-      )[0]?.title;
-    expect(titleOf([0.1, 0.9, 0.9])).toBe('Work: goal e1');
-    expect(titleOf([0.5, 0.5])).toBe('Work: goal e0');
-  });
-
-  test('a long goal is cut between characters', () => {
-    const goal = `${'g'.repeat(119)}😀 and more`;
-    const [group] = groupEpisodes([touching('a', 0, ['x'], { goal }), touching('b', 0, ['x'])], SETTINGS);
-    expect(group?.title).toBe(`Work: ${'g'.repeat(119)}`);
-    const [whole] = groupEpisodes(
-      [touching('a', 0, ['x'], { goal: goal.slice(1) }), touching('b', 0, ['x'])],
-      SETTINGS,
-    );
-    expect(whole?.title).toBe(`Work: ${'g'.repeat(118)}😀`);
-  });
-
   test.each([
     ['tag', { tags: ['t'] }],
     ['task type', { taskType: 'refactor', files: ['x'] }],
@@ -140,6 +116,29 @@ describe('by work', () => {
     const groups = groupEpisodes([episode('a', fields), episode('b', fields)], SETTINGS);
     expect(groups.map(({ basis }) => basis)).not.toContain('work');
     expect(groups).toHaveLength(1);
+  });
+});
+
+describe('a title', () => {
+  test('of work is what its most important episode, then its oldest, was for', () => {
+    const titled = (importances: readonly number[]): string =>
+      titleOf(
+        'work:e0',
+        importances.map((importance, index) => episode(`e${index}`, { importance })),
+      );
+    expect(titled([0.1, 0.9, 0.9])).toBe('Work: goal e1');
+    expect(titled([0.5, 0.5])).toBe('Work: goal e0');
+  });
+
+  test('of work with a long goal is cut between characters', () => {
+    const goal = `${'g'.repeat(119)}😀 and more`;
+    expect(titleOf('work:a', [episode('a', { goal })])).toBe(`Work: ${'g'.repeat(119)}`);
+    expect(titleOf('work:a', [episode('a', { goal: goal.slice(1) })])).toBe(`Work: ${'g'.repeat(118)}😀`);
+  });
+
+  test('of a tag or a task type is the word, whatever it holds', () => {
+    expect(titleOf('tag:work:x', [episode('a')])).toBe('Topic: work:x');
+    expect(titleOf('task_type:refactor', [episode('a')])).toBe('Topic: refactor');
   });
 });
 
@@ -151,7 +150,6 @@ describe('the chapter that a group is already', () => {
   const group = (key: string, ...episodeIds: string[]): Group => ({
     key,
     basis: key.startsWith('work:') ? 'work' : 'tag',
-    title: key,
     tag: null,
     episodeIds,
   });

@@ -32,6 +32,8 @@ const FITS = `(@archived = 1 OR n.tier <> 'archive')
 
 /** Where a list begins to look: with the part of the filter that fits the fewest, else along the order of the list. */
 const SOURCES = {
+  /** Backwards along the index, so that a list of the last stored ends where it is full. */
+  file: 'node_files AS d CROSS JOIN episodes e ON e.node_seq = d.node_seq AND d.file_seq = @file',
   files: `(SELECT DISTINCT node_seq FROM node_files WHERE file_seq IN (SELECT value FROM json_each(@files))) AS d
     CROSS JOIN episodes e ON e.node_seq = d.node_seq`,
   session: 'nodes AS d CROSS JOIN episodes e ON e.node_seq = d.seq AND d.session_id = @session',
@@ -43,12 +45,17 @@ const ORDERS = {
   recent: 'e.created_at',
   importance: 'e.importance',
   access_count: 'ifnull(a.access_count, 0)',
+  stored: 'e.node_seq',
 } as const satisfies Record<EpisodeOrder, string>;
 
-export const listStatement = (source: keyof typeof SOURCES, order: EpisodeOrder): string => `
-  SELECT ${COLUMNS}, ${ORDERS[order]} AS place FROM ${SOURCES[source]} ${JOINS}
-  WHERE ${FITS} AND (${ORDERS[order]}, e.node_seq) < (@place, @placeSeq)
-  ORDER BY ${ORDERS[order]} DESC, e.node_seq DESC LIMIT @limit`;
+export function listStatement(source: keyof typeof SOURCES, order: EpisodeOrder): string {
+  // Of what is joined one to one, the engine walks an index for the order only if its own column is named.
+  const place = source === 'file' && order === 'stored' ? 'd.node_seq' : ORDERS[order];
+  return `
+  SELECT ${COLUMNS}, ${place} AS place FROM ${SOURCES[source]} ${JOINS}
+  WHERE ${FITS} AND (${place}, e.node_seq) < (@place, @placeSeq)
+  ORDER BY ${place} DESC, e.node_seq DESC LIMIT @limit`;
+}
 
 export const GET_EPISODES = `
   SELECT ${COLUMNS} FROM json_each(@ids) AS wanted CROSS JOIN nodes n ON n.id = wanted.value
@@ -77,28 +84,39 @@ export class Episodes {
     return this.#read(space, (connection) => connection.all<EpisodeRow>(GET_EPISODES, parameters));
   }
 
-  listEpisodes(
+  /** The row numbers of the files that somebody means. */
+  findFiles(space: SpaceName, given: string): Promise<number[]> {
+    return findFileSeqs((callback, otherwise) => this.spaces.peek(space, callback, otherwise), given);
+  }
+
+  async listEpisodes(
     space: SpaceName,
     filter: EpisodeFilter,
     order: EpisodeOrder,
     after: EpisodePlace | null,
     limit: number,
-  ): StoredEpisode[] {
+  ): Promise<StoredEpisode[]> {
+    const files = await this.#filesOf(space, filter);
     // What waits to be counted counts in the order.
     if (order === 'access_count') this.access.flush();
     return this.#read(space, (connection) => {
-      const parameters = parametersOf(connection, filter);
       const place = { place: after?.value ?? AFTER_ALL, placeSeq: after?.seq ?? AFTER_ALL };
-      return connection.all<EpisodeRow>(listStatement(sourceOf(filter), order), { ...parameters, ...place, limit });
+      const parameters = { ...parametersOf(filter, files), file: files?.[0] ?? null, ...place, limit };
+      return connection.all<EpisodeRow>(listStatement(sourceOf(filter, files), order), parameters);
     });
   }
 
-  searchEpisodes(space: SpaceName, terms: ChosenTerms, filter: EpisodeFilter, poolSize: number): EpisodeCandidate[] {
+  async searchEpisodes(
+    space: SpaceName,
+    terms: ChosenTerms,
+    filter: EpisodeFilter,
+    poolSize: number,
+  ): Promise<EpisodeCandidate[]> {
     if (terms.any.length === 0) return [];
+    const parameters = parametersOf(filter, await this.#filesOf(space, filter));
     return this.spaces.peek<EpisodeCandidate[]>(
       space,
       (connection) => {
-        const parameters = parametersOf(connection, filter);
         for (let looked = poolSize; ; looked *= POOL_GROWTH) {
           const { seqs, isAll } = bestMatches(connection, terms, looked);
           const rows = connection.rows<CandidateRow>(FITTING_EPISODES, { ...parameters, seqs: JSON.stringify(seqs) });
@@ -107,6 +125,10 @@ export class Episodes {
       },
       [],
     );
+  }
+
+  async #filesOf(space: SpaceName, { file, files }: EpisodeFilter): Promise<readonly number[] | null> {
+    return file === null ? null : (files ?? this.findFiles(space, file));
   }
 
   #read(space: SpaceName, read: (connection: Connection) => EpisodeRow[]): StoredEpisode[] {
@@ -141,13 +163,16 @@ export class Episodes {
   }
 }
 
-function sourceOf({ file, sessionId, tags }: EpisodeFilter): keyof typeof SOURCES {
-  if (file !== null) return 'files';
+function sourceOf({ sessionId, tags }: EpisodeFilter, files: readonly number[] | null): keyof typeof SOURCES {
+  if (files !== null) return files.length === 1 ? 'file' : 'files';
   if (sessionId !== null) return 'session';
   return tags.length > 0 ? 'tag' : 'all';
 }
 
-const parametersOf = (connection: Connection, filter: EpisodeFilter): Record<string, string | number | null> => ({
+const parametersOf = (
+  filter: EpisodeFilter,
+  files: readonly number[] | null,
+): Record<string, string | number | null> => ({
   archived: filter.includeArchived ? 1 : 0,
   agent: filter.agentId,
   session: filter.sessionId,
@@ -157,7 +182,7 @@ const parametersOf = (connection: Connection, filter: EpisodeFilter): Record<str
   since: filter.sinceMs,
   before: filter.beforeMs,
   tags: filter.tags.length > 0 ? JSON.stringify(filter.tags) : null,
-  files: filter.file === null ? null : JSON.stringify(findFileSeqs(connection, filter.file)),
+  files: files && JSON.stringify(files),
 });
 
 type CandidateRow = readonly [string, string, number, string, number];

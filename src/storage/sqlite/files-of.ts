@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FileUse } from '../../domain/episodes.js';
-import { fitsGlob, globBeginning, isGlob, normalizePath, pathEnds, reversedPath } from '../../domain/paths.js';
+import { globBeginning, globMatcher, isGlob, normalizePath, pathEnds, reversedPath } from '../../domain/paths.js';
 import type { Connection } from './connection.js';
 
 /** Which files nodes have to do with. */
@@ -42,24 +43,47 @@ export const FILES_THAT_END = `
   SELECT seq FROM files WHERE reversed = @end UNION
   SELECT seq FROM files WHERE reversed > @end || '/' AND reversed < @end || '0'`;
 
-export const FILES_THAT_BEGIN = 'SELECT seq, path FROM files WHERE path >= ? AND path < ? LIMIT ?';
+export const FILES_THAT_BEGIN = `
+  SELECT seq, path FROM files WHERE path >= @from AND path < @end AND path > @after ORDER BY path LIMIT @limit`;
 
-/** No project has so many files that an agent could have touched. */
-const FILES_LOOKED_AT = 200_000;
+const SLICE_FILES = 2_000;
+/** So many characters are held against a glob before others get their turn, each counted once for every wildcard that there may be. */
+const TURN_CHARACTERS = 50_000;
 const LAST_CHARACTER = '\u{10FFFF}';
 
+/** Lends the connection for one synchronous callback: whoever walks over many files lets others in between. */
+type Lend = <Result>(callback: (connection: Connection) => Result, otherwise: Result) => Result;
+
 /** The files that somebody means: by their whole path or its end, or by a glob. */
-export function findFileSeqs(connection: Connection, given: string): number[] {
+export async function findFileSeqs(lend: Lend, given: string): Promise<number[]> {
   const path = normalizePath(given);
   if (path === '') return [];
-  if (isGlob(path)) {
-    const beginning = globBeginning(path);
-    return connection
-      .rows<[number, string]>(FILES_THAT_BEGIN, beginning, beginning + LAST_CHARACTER, FILES_LOOKED_AT)
-      .filter(([, file]) => fitsGlob(file, path))
-      .map(([seq]) => seq);
+  if (isGlob(path)) return seqsThatFit(lend, path);
+  return lend((connection) => {
+    const named = connection.rows<[number]>(FILES_NAMED, JSON.stringify(pathEnds(path)));
+    const ending = connection.rows<[number]>(FILES_THAT_END, { end: reversedPath(path) });
+    return [...new Set([...named, ...ending].map(([seq]) => seq))];
+  }, []);
+}
+
+async function seqsThatFit(lend: Lend, glob: string): Promise<number[]> {
+  const from = globBeginning(glob);
+  const fits = globMatcher(glob);
+  const seqs: number[] = [];
+  let after = '';
+  let characters = 0;
+  for (;;) {
+    const parameters = { from, end: from + LAST_CHARACTER, after, limit: SLICE_FILES };
+    const slice = lend((connection) => connection.rows<[number, string]>(FILES_THAT_BEGIN, parameters), []);
+    for (const [seq, file] of slice) {
+      if (fits(file)) seqs.push(seq);
+      characters += file.length;
+      if (characters < TURN_CHARACTERS) continue;
+      characters = 0;
+      await setImmediate();
+    }
+    const last = slice.at(-1);
+    if (!last || slice.length < SLICE_FILES) return seqs;
+    after = last[1];
   }
-  const named = connection.rows<[number]>(FILES_NAMED, JSON.stringify(pathEnds(path)));
-  const ending = connection.rows<[number]>(FILES_THAT_END, { end: reversedPath(path) });
-  return [...new Set([...named, ...ending].map(([seq]) => seq))];
 }

@@ -229,6 +229,10 @@ export class SqliteStore implements Store {
     return this.#episodes.getEpisodes(space, ids, includeArchived);
   }
 
+  async findFiles(space: SpaceName, given: string) {
+    return this.#episodes.findFiles(space, given);
+  }
+
   async listEpisodes(
     space: SpaceName,
     filter: EpisodeFilter,

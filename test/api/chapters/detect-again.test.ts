@@ -138,6 +138,92 @@ describe('an episode that changed', () => {
   });
 });
 
+describe('a chapter that no group is any more', () => {
+  const quiet = { created: 0, updated: 0, archived: 0 };
+
+  test('of a tag that few episodes still have tells of those, however few', async () => {
+    const made = await store(...three({ tags: ['x'], learned: ['Gone'] }), { tags: ['x'], learned: ['Kept'] });
+    await narratives.detect();
+    const { id } = await narratives.chapterTitled('Topic: x');
+    await episodes.remove(made[0].id);
+    await episodes.patch(made[1].id, { tags: ['y'] });
+    await episodes.patch(made[2].id, { tags: [], outcome: { learnings: [] } });
+    const { chapters, updated } = await narratives.detect();
+    expect(updated).toBe(1);
+    expect(chapters).toMatchObject([
+      { action: 'updated', chapter_id: id, title: 'Topic: x', memory_ids: [made[3].id] },
+    ]);
+    expect(await narratives.read(id)).toMatchObject({ learnings: ['Kept'], memory_ids: [made[3].id] });
+    expect(await narratives.detect()).toMatchObject(quiet);
+  });
+
+  test('and of which nothing is left goes into the archive, and is made anew when its group comes back', async () => {
+    const made = await store(...three({ tags: ['x'] }));
+    await narratives.detect();
+    const { id } = await narratives.chapterTitled('Topic: x');
+    for (const episode of made) await episodes.remove(episode.id);
+    const before = stored(service, repoId);
+    const preview = await narratives.detect({ dry_run: true });
+    expect(preview).toMatchObject({ ...quiet, archived: 1, chapters: [{ action: 'archived', chapter_id: id }] });
+    expect(stored(service, repoId)).toEqual(before);
+    expect(await narratives.detect()).toEqual({ ...preview, applied: true });
+    expect(await narratives.chapters()).toEqual([]);
+    expect(await narratives.detect()).toMatchObject({ ...quiet, chapters: [] });
+    await store(...three({ tags: ['x'] }));
+    expect(await narratives.detect()).toMatchObject({ created: 1 });
+  });
+
+  test('of a work that became part of another goes into the archive, and wisdom counts its episodes once', async () => {
+    const work = (file: string): Told => ({ task: 'other', files: [file], tags: [], learned: ['Same'] });
+    const first = ['bug_fix', 'refactor', 'other', 'test_write'].map((task) => ({ ...work('a.ts'), task }));
+    const second = ['bug_fix', 'refactor', 'other'].map((task) => ({ ...work('b.ts'), task }));
+    const made = await store(...first, ...second);
+    await narratives.detect({ min_memories: 3 });
+    const before = (await narratives.chapters()).filter(({ title }) => title?.startsWith('Work: '));
+    expect(before).toHaveLength(2);
+    const [bridge] = await store({ ...work('a.ts'), files: ['a.ts', 'b.ts'] });
+    const detected = await narratives.detect();
+    expect(detected.archived).toBe(1);
+    const after = (await narratives.chapters()).filter(({ title }) => title?.startsWith('Work: '));
+    expect(after.map(({ memory_ids }) => memory_ids)).toEqual([idsOf([...made, bridge as EpisodeReport])]);
+    expect(await narratives.detect()).toMatchObject(quiet);
+  });
+
+  test('stays as it is while a question is about others', async () => {
+    await store(...three({ tags: ['x'], learned: ['Old'] }));
+    await narratives.detect();
+    const before = tables(service, repoId).chapters;
+    const [added] = await store({ tags: ['y'] });
+    await narratives.detect({ since: added.created_at });
+    await narratives.detect({ min_memories: 100 });
+    expect(tables(service, repoId).chapters).toEqual(before);
+  });
+});
+
+describe('the title of a work', () => {
+  const work = (task: string, fields: Told = {}): Told => ({ task, files: ['a.ts'], ...fields });
+
+  test('follows the most important of its episodes, and the answer says it as it stands', async () => {
+    const made = await store(work('bug_fix', { goal: 'First' }), work('refactor'), work('other'));
+    await narratives.detect();
+    await episodes.patch(made[1].id, { intent: { goal: 'Second' }, importance: 1 });
+    const { chapters } = await narratives.detect();
+    expect(chapters).toMatchObject([{ action: 'updated', title: 'Work: Second' }]);
+    expect((await narratives.chapters()).map(({ title }) => title)).toEqual(['Work: Second']);
+    expect((await narratives.detect()).chapters).toMatchObject([{ action: 'unchanged', title: 'Work: Second' }]);
+  });
+
+  test.each(['Mine', 'Work: First', null])('stays when somebody gave %j, and the answer says that', async (title) => {
+    const made = await store(work('bug_fix', { goal: 'First' }), work('refactor'), work('other'));
+    const [found] = (await narratives.detect()).chapters;
+    await narratives.patchChapter(found?.chapter_id as string, { title }).expect(200);
+    await episodes.patch(made[1].id, { intent: { goal: 'Second' }, importance: 1 });
+    expect((await narratives.detect()).chapters).toMatchObject([{ action: 'updated', title }]);
+    await narratives.deleteChapter(found?.chapter_id as string).expect(200);
+    expect((await narratives.detect()).chapters).toMatchObject([{ action: 'dismissed', title }]);
+  });
+});
+
 describe('a chapter that somebody', () => {
   const chapterOfX = async (): Promise<ChapterReport> => {
     await store(...three({ tags: ['x'] }));

@@ -27,7 +27,7 @@ const store = <Count extends Told[]>(...all: Count) =>
   storeTold(service, episodes, agentId, ...all) as Promise<{ [Key in keyof Count]: EpisodeReport }>;
 
 /** Title and members of each group that is found. */
-const groups = async (fields: object = {}): Promise<[string, string[]][]> =>
+const groups = async (fields: object = {}): Promise<[string | null, string[]][]> =>
   (await narratives.detect({ dry_run: true, ...fields })).chapters.map(({ title, memory_ids }) => [title, memory_ids]);
 const titles = async (fields: object = {}) => (await groups(fields)).map(([title]) => title);
 
@@ -86,7 +86,7 @@ describe('by task type', () => {
 });
 
 describe('by work', () => {
-  const work = async (fields: object = {}) => (await groups(fields)).filter(([title]) => title.startsWith('Work: '));
+  const work = async (fields: object = {}) => (await groups(fields)).filter(([title]) => title?.startsWith('Work: '));
 
   test('episodes that share a file, one after the other, belong together', async () => {
     const made = await store(
@@ -259,7 +259,15 @@ describe('a dry run', () => {
 
 test('of nothing there is nothing, and no project is made', async () => {
   const nowhere = new NarrativeClient(service, 'detect/nowhere');
-  expect(await nowhere.detect()).toEqual({ applied: true, created: 0, updated: 0, unchanged: 0, chapters: [] });
+  expect(await nowhere.detect()).toEqual({
+    applied: true,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    dismissed: 0,
+    archived: 0,
+    chapters: [],
+  });
   await service.http.get('/repos/detect%2Fnowhere').expect(404);
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { EpisodeClient, type EpisodeReport } from '../../support/episodes.js';
 import { NarrativeClient, startNarrator, storeTold, type Told } from '../../support/narratives.js';
 import { tables } from '../../support/rows.js';
@@ -76,6 +76,20 @@ test('a chapter that is made of an episode while that goes does not keep its wor
   await narratives.chapter(made);
   meanwhile = () => narratives.chapter(made.slice(0, 2), { title: 'In between' });
   await purge(made[0]);
+  expect(standsSomewhere()).toBe(false);
+});
+
+test('a wisdom that is made while an episode goes does not keep its words', async () => {
+  const [hidden] = await four();
+  await narratives.detect();
+  const apply = service.store.apply.bind(service.store);
+  const spy = vi.spyOn(service.store, 'apply').mockImplementationOnce(async (plan) => {
+    await narratives.wisdom();
+    spy.mockRestore();
+    return apply(plan);
+  });
+  await purge(hidden);
+  expect(await narratives.wisdoms()).toHaveLength(1);
   expect(standsSomewhere()).toBe(false);
 });
 

@@ -153,8 +153,67 @@ describe('its words go also', () => {
     expect(holders()).toEqual([]);
   });
 
+  test('out of the title of a work that became more important since', async () => {
+    const work = (task: string): Told => ({ task, files: ['a.ts'] });
+    const [hidden, second] = await store(secret(work('bug_fix')), plain(1, work('refactor')), plain(2, work('other')));
+    const [found] = (await narratives.detect()).chapters;
+    await episodes.patch(hidden.id, { importance: 0.1, intent: { goal: 'Something else' } });
+    await episodes.patch(second.id, { importance: 0.9 });
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+    expect((await narratives.read(found?.chapter_id as string)).title).toBe('Work: Plain 1');
+  });
+
   test('out of the names of the files that only it had to do with', async () => {
     const [hidden] = await store(secret({ files: [SECRETS.file] }), plain(1));
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+  });
+
+  test.each<[string, Told]>([
+    ['', {}],
+    [', though it learned nothing', { learned: [] }],
+  ])('out of a wisdom that keeps its goal after its chapter is gone%s', async (_, fields) => {
+    const [hidden, other] = await store(secret(fields), plain(1));
+    const chapters = [await narratives.chapter([hidden]), await narratives.chapter([other])] as const;
+    const wisdom = await narratives.wisdom({ chapter_ids: idsOf(chapters) });
+    expect(wisdom.summary).toMatch(SECRET);
+    await narratives.deleteChapter(chapters[0].id, { permanent: true }).expect(200);
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+    expect((await narratives.readWisdom(wisdom.id)).chapter_ids).toEqual([chapters[1].id]);
+  });
+
+  test.each<[string, Told]>([
+    ['', {}],
+    [', though it learned nothing', { learned: [] }],
+  ])('out of a wisdom that keeps its goal after its chapter dropped it%s', async (_, fields) => {
+    const others = [1, 2, 3].map((number) => plain(number, { tags: ['x'] }));
+    const [hidden] = await store(secret({ tags: ['x'], ...fields }), ...others);
+    await narratives.detect();
+    await narratives.wisdom({ min_chapters: 1 });
+    await episodes.remove(hidden.id);
+    await narratives.detect();
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+  });
+
+  test('out of a wisdom that keeps what it learned after it was taken back', async () => {
+    const [hidden, other] = await store(secret(), plain(1));
+    const chapters = [await narratives.chapter([hidden]), await narratives.chapter([other])] as const;
+    const { insights } = await narratives.wisdom({ chapter_ids: idsOf(chapters) });
+    expect(insights).toContainEqual(expect.stringMatching(SECRET));
+    await narratives.deleteChapter(chapters[0].id, { permanent: true }).expect(200);
+    await episodes.patch(hidden.id, { outcome: { learnings: [] } });
+    await purge(hidden.id);
+    expect(holders()).toEqual([]);
+  });
+
+  test('out of a wisdom that has only its tags', async () => {
+    const [hidden, other] = await store(secret({ tags: ['zyqtag'], learned: [] }), plain(1));
+    const chapters = [await narratives.chapter([hidden]), await narratives.chapter([hidden, other])] as const;
+    expect((await narratives.wisdom()).patterns).toEqual(['zyqtag']);
+    for (const { id } of chapters) await narratives.deleteChapter(id, { permanent: true }).expect(200);
     await purge(hidden.id);
     expect(holders()).toEqual([]);
   });

@@ -142,6 +142,22 @@ describe('3e.9 a list by file', () => {
     }
   });
 
+  test('refuses a glob that would take long, wherever one is taken, and says what is allowed', async () => {
+    const file = '*a'.repeat(17);
+    const refusals = [
+      await client.getEpisodes({ file }).expect(422),
+      await client.postRecall({ file }).expect(422),
+      await service.http.post('/files/check').send({ file_path: file }).expect(422),
+    ];
+    expect(refusals.map(({ body }) => body.errors)).toEqual(
+      ['file', 'file', 'file_path'].map((field) => [
+        { field, code: 'semantic_error', message: expect.stringContaining('at most 16') },
+      ]),
+    );
+    await client.getEpisodes({ file: `*${'a'.repeat(500)}` }).expect(422);
+    await client.getEpisodes({ file: `**${'*'.repeat(600)}/a.ts` }).expect(200);
+  });
+
   test('names an episode once, of however many files that fit', async () => {
     const { id } = await storeOn('f/one.ts', 'f/two.ts', 'f/three.ts');
     expect(await found('f/*')).toEqual([id]);

@@ -313,3 +313,13 @@ describe('at the same time', () => {
     for (const [layer, key] of all) expect(shown[layer], key).not.toHaveProperty(key);
   });
 });
+
+test('a patch that names nothing is told what there is to name', async () => {
+  const service = await startService();
+  const client = new EpisodeClient(service);
+  const { agent } = await client.register();
+  const { id } = await client.store(agent.id);
+  const { body } = await client.patchEpisode(id, {}).expect(400);
+  expect(body.errors[0].message).toMatch(/^changes nothing; name at least one of .*outcome.*importance/);
+  await service.stop();
+});

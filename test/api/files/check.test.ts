@@ -110,11 +110,16 @@ describe('what is too old', () => {
     expect(await shown({ max_age_days: 31 })).toEqual([id]);
   });
 
-  test('is no reason for a warning either', async () => {
+  test('is a reason for a warning still', async () => {
     await tried({ goal: 'Add a lock', failed: {} });
     service.clock.advance(2 * DAY_MS);
-    expect((await narratives.check({ file_path: FILE, action: 'Add a lock', max_age_days: 1 })).warning).toBeNull();
-    expect((await narratives.check({ file_path: FILE, action: 'Add a lock' })).warning).not.toBeNull();
+    const { warning, total, memories } = await narratives.check({
+      file_path: FILE,
+      action: 'Add a lock',
+      max_age_days: 1,
+    });
+    expect(warning?.memory.goal).toBe('Add a lock');
+    expect({ total, memories }).toEqual({ total: 0, memories: [] });
   });
 });
 

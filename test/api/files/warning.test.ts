@@ -64,6 +64,29 @@ describe('an action is warned of', () => {
     },
   );
 
+  test.each([
+    ['Put a lock', 'is contained in it'],
+    [
+      `Put a lock around the charge, ${'then count all of the refunds of the month and send them off '.repeat(4)}`,
+      'contains it',
+    ],
+  ])('when %j %s, though few of the words are shared', async (action) => {
+    const goal =
+      action.length > 20
+        ? (LOCK.goal as string)
+        : `${LOCK.goal} and ${'every other call of the whole shop '.repeat(4)}`;
+    const id = await tried({ ...LOCK, goal });
+    const warning = await warningOn(action);
+    expect(warning?.memory.memory_id).toBe(id);
+    expect(warning?.resemblance).toBeLessThan(0.3);
+  });
+
+  test('by a failure of any age, whatever else is too old to be told', async () => {
+    const id = await tried(LOCK);
+    service.clock.advance(3_000 * DAY_MS);
+    expect((await warningOn('Lock the charge'))?.memory.memory_id).toBe(id);
+  });
+
   test('when it is like how a failure went about it', async () => {
     const id = await tried({ ...LOCK, goal: 'Be correct', approach: 'Send an idempotency key' });
     expect((await warningOn('Send an idempotency key'))?.memory.memory_id).toBe(id);
@@ -88,6 +111,11 @@ describe('an action is warned of', () => {
 });
 
 describe('an action is not warned of', () => {
+  test('when a single word of it is all that a failure has', async () => {
+    await tried({ ...LOCK, goal: `Lock ${'every call of the whole shop with another key '.repeat(4)}` });
+    expect(await warningOn('Lock')).toBeNull();
+  });
+
   test.each(['Rename the invoice columns', 'Write documentation', '🙂', '%', '"'])(
     'when it has nothing to do with it: %s',
     async (action) => {

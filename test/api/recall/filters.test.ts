@@ -177,7 +177,8 @@ test('session_id counts the question in the session that asks, and changes nothi
   expect(asked).toEqual(plain);
   await episodes.recall({ query: 'zeppelin', session_id: session.id });
   expect((await episodes.session(session.id)).queries_made).toBe(2);
-  await episodes.postRecall({ query: 'logout', session_id: UNKNOWN_SESSION_ID }).expect(200);
+  const { body } = await episodes.postRecall({ query: 'logout', session_id: UNKNOWN_SESSION_ID }).expect(404);
+  expect(body.errors).toMatchObject([{ field: 'session_id', code: 'not_found' }]);
   expect((await episodes.session(session.id)).queries_made).toBe(2);
 });
 

@@ -207,7 +207,10 @@ export function chunks(subject: Subject): void {
 
     test('is nothing for a chunk without tags', async () => {
       await subject.apply(...said(1, { tags: [] }), ...said(2, { tags: [], conversationId: 'other' }));
-      expect(await subject.store.chunks.listSharing(REPO, await get(1), null, MANY)).toEqual({ holders: [], next: null });
+      expect(await subject.store.chunks.listSharing(REPO, await get(1), null, MANY)).toEqual({
+        holders: [],
+        next: null,
+      });
     });
   });
 

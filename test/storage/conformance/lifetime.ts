@@ -78,6 +78,7 @@ const CALLS: { [Method in Exclude<keyof Store, 'close' | 'chunks' | 'entries'>]:
     getSession: (store) => store.getSession(REPO, 'session'),
     findOpenSession: (store) => store.findOpenSession(REPO, 'agent'),
     getEpisodes: (store) => store.getEpisodes(REPO, [idOf(1)], true),
+    findFiles: (store) => store.findFiles(REPO, 'a.ts'),
     listEpisodes: (store) => store.listEpisodes(REPO, ANY_EPISODE, 'recent', null, MANY),
     searchEpisodes: (store) => store.searchEpisodes(REPO, { any: ['redi'], also: [] }, ANY_EPISODE, MANY),
     getNarratives: (store) => store.getNarratives(REPO, [idOf(1)], true),

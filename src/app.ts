@@ -18,6 +18,7 @@ import { episodeRoutes } from './routes/episodes.js';
 import { evolutionRoutes } from './routes/evolution.js';
 import { fileRoutes } from './routes/files.js';
 import { graphRoutes } from './routes/graph.js';
+import { journalRoutes } from './routes/journal.js';
 import { memoryRoutes } from './routes/memory.js';
 import { nodeRoutes } from './routes/nodes.js';
 import { replRoutes } from './routes/repl.js';
@@ -74,6 +75,7 @@ export async function buildApp(
   await app.register(replRoutes(context));
   await app.register(chunkRoutes(context));
   await app.register(chunkTreeRoutes(context));
+  await app.register(journalRoutes(context));
   await app.register(agentRoutes(context));
   await app.register(episodeRoutes(context));
   await app.register(fileRoutes(context));

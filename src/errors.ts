@@ -47,8 +47,8 @@ export const PROBLEMS = {
   },
   unsupported_media_type: {
     status: 415,
-    title: 'The body is not declared as JSON',
-    hint: 'Send the header Content-Type: application/json.',
+    title: 'The body is not declared as what the route reads',
+    hint: 'Send the header Content-Type: application/json, or application/x-tar where an archive is read.',
   },
   host_not_allowed: {
     status: 421,
@@ -94,6 +94,11 @@ export const PROBLEMS = {
     status: 503,
     title: 'The store cannot answer now',
     hint: 'Nothing was stored. Do what detail says, or try again shortly.',
+  },
+  limit_reached: {
+    status: 507,
+    title: 'No more of this sort is kept',
+    hint: 'Nothing was stored. Archive or remove some of what errors names, or raise the limit, then try again.',
   },
   storage_full: {
     status: 507,

@@ -30,7 +30,7 @@ const EXAMPLE_CHUNK_ID = FORMS.chunk.idExample;
 
 export const ChunkId = Type.String({ description: 'Id of a chunk', examples: [EXAMPLE_CHUNK_ID] });
 const OtherIds = Type.Array(Type.String());
-export const ChunkTypeWord = words([...CHUNK_TYPES]);
+const ChunkTypeWord = words([...CHUNK_TYPES]);
 export const ConversationId = Type.String({
   minLength: 1,
   maxLength: 500,

@@ -30,7 +30,7 @@ import { Time } from './shared.js';
 
 /** `/journal`: core, learning and task entries. Times are ISO 8601 in UTC. */
 
-export const EntryId = Type.String({ description: 'Id of an entry', examples: [FORMS.entry.idExample] });
+const EntryId = Type.String({ description: 'Id of an entry', examples: [FORMS.entry.idExample] });
 const EntryTypeWord = words([...ENTRY_TYPES], {
   description:
     'core: what holds in general; learning: what was found out; task: work that is done, under way or blocked',

@@ -22,7 +22,7 @@ export interface ChunkDetail {
 export const CHUNK_CONFIDENCE_DEFAULT = 0.7;
 
 /** More than a chunk may hold anyway: text is counted only when it is not longer than this. */
-export const CHUNK_CHARACTERS_MAX = 100_000;
+const CHUNK_CHARACTERS_MAX = 100_000;
 
 /** The day of its making and eight digits of a random id. */
 export const newChunkId = (nowMs: number, id: string): string =>

@@ -173,9 +173,3 @@ export function makeRoom(entries: readonly IdleEntry[], limit: EntryLimit): Idle
   }
   return going;
 }
-
-/** How long each may be idle before a sweep puts it away; core entries are put away by hand only. */
-export interface EntryRetention {
-  readonly learningIdleDays: number;
-  readonly taskDoneDays: number;
-}

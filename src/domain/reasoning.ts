@@ -18,7 +18,7 @@ export interface Evidence {
   readonly isLinked: boolean;
 }
 
-export interface Contradiction {
+interface Contradiction {
   readonly kind: 'explicit' | 'potential_preference_conflict' | 'negation_conflict';
   /** The surer one first. */
   readonly ids: readonly [string, string];

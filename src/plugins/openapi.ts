@@ -25,6 +25,7 @@ export const openapi = fastifyPlugin(async (app: FastifyInstance) => {
         { name: 'chapters', description: 'Episodes told together' },
         { name: 'wisdom', description: 'What many chapters have in common' },
         { name: 'chunks', description: 'Any text, in pieces that are found by words and tags' },
+        { name: 'journal', description: 'Core, learning and task entries, within limits' },
         { name: 'repos', description: 'What is stored, and for whom' },
         { name: 'system', description: 'Health, and what problems mean' },
       ],

@@ -5,6 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastifyPlugin from 'fastify-plugin';
 import { GateFailure } from '../domain/violations.js';
 import { clip, ERRORS_NAMED_MAX, type FieldError, PROBLEMS, Problem, type ProblemCode } from '../errors.js';
+import { LimitReached } from '../services/journal.js';
 import { RevisionMismatch } from '../services/nodes.js';
 import { IdempotencyKeyReused } from '../services/once.js';
 import { SnippetFailed, SnippetsWait } from '../services/repl.js';
@@ -113,6 +114,14 @@ function toProblem(error: unknown, bodyBytesMax = 0): Problem {
     return new Problem(code, `${error.message}${where}`, [
       { field: 'code', code, message: `${error.message}${where}` },
     ]);
+  }
+  if (error instanceof LimitReached) {
+    const errors = error.candidates.map((id, place) => ({
+      field: `candidates.${place}`,
+      code: 'limit_reached',
+      message: `${id} was idle for long; archive it with DELETE /journal/${id}`,
+    }));
+    return new Problem('limit_reached', `${error.message}; archive some first`, errors);
   }
   if (error instanceof SnippetsWait) return new Problem('unavailable', error.message);
   if (error instanceof RevisionMismatch) {

@@ -43,7 +43,7 @@ import {
 import { toTags } from '../contracts/episodes.js';
 import { IfMatch, presentETag, toRevision } from '../contracts/nodes.js';
 import { ref } from '../contracts/schema.js';
-import { InRepo, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
 import { listChunkLinks } from '../services/chunk-link-pages.js';
 import { linkChunk } from '../services/chunk-linking.js';
 import { readChunkLinks } from '../services/chunk-links.js';
@@ -62,9 +62,11 @@ import type { Context } from '../services/context.js';
 import { removeOfForm, restoreOfForm } from '../services/nodes.js';
 import { rememberText } from '../services/remembering.js';
 import { found } from './found.js';
+import { onceOf } from './once.js';
 
 const LOOKUP = ['not_found', 'semantic_error', ...STORE_PROBLEMS] as const;
 const CHANGE = [...LOOKUP, 'conflict', 'storage_full'] as const;
+const MAKE = ['semantic_error', 'conflict', 'storage_full', 'idempotency_key_reused', ...STORE_PROBLEMS] as const;
 /** Room for a megabyte of text in which every character is escaped. */
 const TEXT_BODY_BYTES_MAX = 6 * 1024 * 1024;
 
@@ -87,16 +89,14 @@ export const chunkRoutes =
           tags: ['chunks'],
           summary: 'Remember one piece of text',
           querystring: InRepo,
+          headers: OnceHeaders,
           body: ref(ChunkInput),
-          response: {
-            201: ref(ChunkReport),
-            ...problems(['semantic_error', 'conflict', 'storage_full', ...STORE_PROBLEMS], { body: true }),
-          },
+          response: { 201: ref(ChunkReport), ...problems(MAKE, { body: true }) },
         },
       },
-      async ({ query, body }, reply) => {
-        const { repo_id: repoId } = query;
-        const chunk = await createChunk(context, repoId, toChunkDraft(body));
+      async (request, reply) => {
+        const { repo_id: repoId } = request.query;
+        const chunk = await createChunk(context, repoId, toChunkDraft(request.body), onceOf(request));
         reply.code(201).header('location', `/chunks/${chunk.id}?repo_id=${encodeURIComponent(repoId)}`);
         return send(reply, repoId, chunk);
       },
@@ -112,16 +112,15 @@ export const chunkRoutes =
           summary: 'Remember any text, cut into chunks',
           description: 'All chunks are kept or none. Remembering the same text twice keeps it twice.',
           querystring: InRepo,
+          headers: OnceHeaders,
           body: ref(RememberInput),
-          response: {
-            201: ref(RememberAnswer),
-            ...problems(['semantic_error', 'conflict', 'storage_full', ...STORE_PROBLEMS], { body: true }),
-          },
+          response: { 201: ref(RememberAnswer), ...problems(MAKE, { body: true }) },
         },
       },
-      async ({ query, body }, reply) => {
+      async (request, reply) => {
+        const { query, body } = request;
         reply.code(201);
-        return presentRemembered(await rememberText(context, query.repo_id, toChunkDraft(body)));
+        return presentRemembered(await rememberText(context, query.repo_id, toChunkDraft(body), onceOf(request)));
       },
     );
 

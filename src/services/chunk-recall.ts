@@ -28,7 +28,7 @@ export interface ChunkQuestion {
 }
 
 /** Why a chunk was found. */
-export interface Matched {
+interface Matched {
   readonly terms: readonly string[];
   readonly tags: readonly string[];
   /** Whether it holds the whole question word for word. */
@@ -42,7 +42,7 @@ interface ScoredChunk {
   readonly matched: Matched;
 }
 
-export interface RecalledChunk extends Omit<ScoredChunk, 'id' | 'createdAtMs'> {
+interface RecalledChunk extends Omit<ScoredChunk, 'id' | 'createdAtMs'> {
   readonly chunk: StoredChunk;
   readonly before: readonly StoredChunk[];
   readonly after: readonly StoredChunk[];

@@ -14,15 +14,10 @@ import { isIdOf, typeOf } from '../domain/forms.js';
 import { newNode } from '../domain/node.js';
 import { checkRepoId } from '../domain/rules.js';
 import { passGate } from '../domain/violations.js';
-import {
-  ApplyConflict,
-  type ChunkCounts,
-  type ChunkFilter,
-  type ChunkPlace,
-  type StoredChunk,
-} from '../storage/port.js';
+import type { ChunkCounts, ChunkFilter, ChunkPlace, StoredChunk } from '../storage/port.js';
 import type { Context } from './context.js';
 import { RevisionMismatch } from './nodes.js';
+import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
 import { loadTokenCounter } from './tokens.js';
 
@@ -44,18 +39,20 @@ export interface ChunkPatch extends Pick<ChunkFields, 'content' | 'tags'> {
   readonly confidence?: number;
 }
 
-export async function createChunk(context: Context, repoId: string, draft: ChunkDraft): Promise<StoredChunk> {
+export async function createChunk(
+  context: Context,
+  repoId: string,
+  draft: ChunkDraft,
+  once: Once | null,
+): Promise<StoredChunk> {
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkChunk(draft)]);
   const tokens = await countTokens(draft.content);
-  return retrying(async () => {
+  const plan = async (): Promise<Making> => {
     const id = newChunkId(context.now(), context.newId());
     const piece = { id, content: draft.content, terms: chunkTerms(draft.content, draft.tags), tokens };
-    await context.store.apply({ space: repoId, changes: chunkChanges(context, repoId, draft, [piece]) });
-    const chunk = await findChunk(context, repoId, id);
-    // The repo was dropped in the meantime, and the chunk with it.
-    if (!chunk) throw new ApplyConflict('node_missing', id);
-    return chunk;
-  });
+    return { ids: [id], changes: chunkChanges(context, repoId, draft, [piece]) };
+  };
+  return makeOnce(context, repoId, once, plan, ([id]) => findChunk(context, repoId, id as string));
 }
 
 async function countTokens(content: string): Promise<number> {

@@ -17,19 +17,14 @@ import { isIdOf, typeOf } from '../domain/forms.js';
 import { newNode } from '../domain/node.js';
 import { checkRepoId } from '../domain/rules.js';
 import { indexTerms } from '../domain/terms.js';
-import { passGate } from '../domain/violations.js';
-import {
-  ApplyConflict,
-  type EntryCounts,
-  type EntryFilter,
-  type EntrySort,
-  type StoredEntry,
-} from '../storage/port.js';
+import { passGate, type Violation } from '../domain/violations.js';
+import { ApplyConflict, type EntryFilter, type EntrySort, type StoredEntry } from '../storage/port.js';
 import type { Context } from './context.js';
 import { archiveNode, purgeNode } from './nodes.js';
+import { findReply, type Once, rememberReply } from './once.js';
 import { retrying } from './retrying.js';
 
-export type { EntryCounts, EntryFilter, EntrySort, StoredEntry } from '../storage/port.js';
+export type { EntryFilter, EntrySort, StoredEntry } from '../storage/port.js';
 
 export interface EntryDraft {
   readonly type: EntryType;
@@ -71,22 +66,39 @@ export interface Kept {
 const CANDIDATES_NAMED = 5;
 
 /** Writes an entry; where its type is full, the idle ones make room if the limit is soft. */
-export async function createEntry(context: Context, repoId: string, draft: EntryDraft): Promise<Kept> {
+export async function createEntry(
+  context: Context,
+  repoId: string,
+  draft: EntryDraft,
+  once: Once | null,
+): Promise<Kept> {
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkEntry(draft), ...checkTask(draft.type, draft.task)]);
   return retrying(async () => {
-    const id = context.newId();
-    const nowMs = context.now();
-    const { content, type } = draft;
-    const tags = [...new Set(draft.tags)];
-    const task = draft.task && toTask(draft.task, nowMs);
-    const detail = toDetail({ ...draft, tags, task });
-    const about = { repoId, content, tags, createdAtMs: nowMs, detail };
-    const node = newNode({ id, form: 'entry', kind: type, type: typeOf('entry', type), ...about });
-    const insertion: Change = { change: 'insert_node', node, terms: entryTerms(content, tags, draft.category) };
-    const room = await roomFor(context, repoId, type, { id, bytes: detail.bytes });
-    await context.store.apply({ space: repoId, changes: [insertion, ...room.changes] });
-    return { entry: await entryOf(context, repoId, id), archivedIds: room.archivedIds };
+    const known = await findReply<Written>(context, repoId, once);
+    const { id, archivedIds } = known ?? (await insertEntry(context, repoId, draft, once));
+    return { entry: await entryOf(context, repoId, id), archivedIds };
   });
+}
+
+interface Written {
+  readonly id: string;
+  readonly archivedIds: readonly string[];
+}
+
+async function insertEntry(context: Context, repoId: string, draft: EntryDraft, once: Once | null): Promise<Written> {
+  const id = context.newId();
+  const createdAtMs = context.now();
+  const { content, type, category } = draft;
+  const tags = [...new Set(draft.tags)];
+  const detail = toDetail({ ...draft, tags, task: draft.task && toTask(draft.task, createdAtMs) });
+  const about = { repoId, content, tags, createdAtMs, detail };
+  const node = newNode({ id, form: 'entry', kind: type, type: typeOf('entry', type), ...about });
+  const insertion: Change = { change: 'insert_node', node, terms: entryTerms(content, tags, category) };
+  const room = await roomFor(context, repoId, type, { id, bytes: detail.bytes });
+  const written = { id, archivedIds: room.archivedIds };
+  const changes = [insertion, ...room.changes, ...rememberReply(context, repoId, once, written)];
+  await context.store.apply({ space: repoId, changes });
+  return written;
 }
 
 const entryTerms = (content: string, tags: readonly string[], category: string | null): string[] =>
@@ -138,7 +150,7 @@ async function roomFor(
   return { changes: [...archivedIds.map((id) => archival(context, repoId, id, reason)), expected], archivedIds };
 }
 
-export const archival = (context: Context, repoId: string, nodeId: string, reason: string): Change => ({
+const archival = (context: Context, repoId: string, nodeId: string, reason: string): Change => ({
   change: 'move_tier',
   nodeId,
   repoId,
@@ -176,11 +188,22 @@ export interface Patched extends Kept {
 }
 
 /** Changes what is named and is not so yet; null when there is no such entry. */
-export function patchEntry(context: Context, repoId: string, id: string, patch: EntryPatch): Promise<Patched | null> {
+export function patchEntry(
+  context: Context,
+  repoId: string,
+  id: string,
+  patch: EntryPatch,
+  /** What the caller takes it to be. */
+  type: EntryType | null = null,
+): Promise<Patched | null> {
   return retrying(async () => {
     const entry = await findEntry(context, repoId, id);
     if (!entry) return null;
-    passGate('semantic', [...checkEntry(patch), ...checkTask(entry.type, patch.task)]);
+    passGate('semantic', [
+      ...checkEntry(patch),
+      ...checkTask(entry.type, patch.task),
+      ...(type === null || type === entry.type ? [] : [OTHER_TYPE(entry.type)]),
+    ]);
     const after = applied(entry, patch, context.now());
     const updated = (Object.keys(patch) as (keyof EntryPatch)[]).filter((field) => !isSame(entry[field], after[field]));
     if (updated.length === 0) return { entry, updated, archivedIds: [] };
@@ -192,6 +215,12 @@ export function patchEntry(context: Context, repoId: string, id: string, patch: 
     return { entry: await entryOf(context, repoId, id), updated, archivedIds: room.archivedIds };
   });
 }
+
+const OTHER_TYPE = (type: EntryType): Violation => ({
+  field: 'type',
+  code: 'semantic_error',
+  message: `of this entry is ${type}, and never changes; write another one`,
+});
 
 const NO_ROOM_NEEDED = { changes: [], archivedIds: [] };
 
@@ -286,14 +315,4 @@ export async function listEntries(
     offset: page.offset,
     next: end < ids.length && shownIds.length > 0 ? end : null,
   };
-}
-
-export async function countEntries(
-  context: Context,
-  repoId: string,
-): Promise<{ readonly counts: EntryCounts; readonly mostAccessed: StoredEntry | null }> {
-  passGate('semantic', checkRepoId('repo_id', repoId));
-  const counts = await context.store.entries.countEntries(repoId);
-  const { mostAccessedId } = counts;
-  return { counts, mostAccessed: mostAccessedId === null ? null : await findEntry(context, repoId, mostAccessedId) };
 }

@@ -5,6 +5,7 @@ import { checkRepoId } from '../domain/rules.js';
 import { passGate, type Violation } from '../domain/violations.js';
 import { type ChunkDraft, type ChunkPiece, chunkChanges } from './chunks.js';
 import type { Context } from './context.js';
+import { findReply, type Once, rememberReply } from './once.js';
 import { retrying } from './retrying.js';
 import { loadTokenCounter } from './tokens.js';
 
@@ -25,12 +26,20 @@ const PLAN_CHUNKS = 500;
  * Cuts a text of any length into chunks and keeps all of them or none, one following on the other. One of very many chunks is
  * stored in parts: when a later part cannot be, those before it are taken back.
  */
-export async function rememberText(context: Context, repoId: string, draft: ChunkDraft): Promise<Remembered> {
+export async function rememberText(
+  context: Context,
+  repoId: string,
+  draft: ChunkDraft,
+  once: Once | null,
+): Promise<Remembered> {
   const { content, ...rest } = draft;
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkLength(content), ...checkChunk(rest)]);
   const pieces = await cut(content, draft.tags);
-  const chunkIds = await retrying(() => storeAll(context, repoId, draft, pieces));
-  return { chunkIds, tokens: pieces.reduce((sum, { tokens }) => sum + tokens, 0) };
+  const tokens = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+  return retrying(async () => {
+    const known = await findReply<Remembered>(context, repoId, once);
+    return known ?? storeAll(context, repoId, draft, pieces, tokens, once);
+  });
 }
 
 async function storeAll(
@@ -38,19 +47,25 @@ async function storeAll(
   repoId: string,
   draft: ChunkDraft,
   pieces: readonly Piece[],
-): Promise<string[]> {
-  const ids = newIds(context, pieces.length);
-  const named = pieces.map((piece, place) => ({ ...piece, id: ids[place] as string }));
+  tokens: number,
+  once: Once | null,
+): Promise<Remembered> {
+  const chunkIds = newIds(context, pieces.length);
+  const remembered = { chunkIds, tokens };
+  const named = pieces.map((piece, place) => ({ ...piece, id: chunkIds[place] as string }));
   for (let start = 0; start < named.length; start += PLAN_CHUNKS) {
-    const part = named.slice(start, start + PLAN_CHUNKS);
+    const end = start + PLAN_CHUNKS;
+    // The answer is kept with the last of them: before that there is none.
+    const reply = end < named.length ? [] : rememberReply(context, repoId, once, remembered);
+    const changes = [...chunkChanges(context, repoId, draft, named.slice(start, end)), ...reply];
     try {
-      await context.store.apply({ space: repoId, changes: chunkChanges(context, repoId, draft, part) });
+      await context.store.apply({ space: repoId, changes });
     } catch (error) {
-      await takeBack(context, repoId, ids.slice(0, start));
+      await takeBack(context, repoId, chunkIds.slice(0, start));
       throw error;
     }
   }
-  return ids;
+  return remembered;
 }
 
 async function takeBack(context: Context, repoId: string, ids: readonly string[]): Promise<void> {

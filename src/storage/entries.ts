@@ -61,4 +61,8 @@ export interface EntryCounts {
   readonly mostAccessedId: string | null;
   readonly topTags: readonly { readonly tag: string; readonly count: number }[];
   readonly lastUpdatedAtMs: number | null;
+  /** The live ones, by what they are looked up by. */
+  readonly live: readonly IndexedEntry[];
 }
+
+type IndexedEntry = Pick<StoredEntry, 'id' | 'tags' | 'category' | 'importance'>;

@@ -45,7 +45,12 @@ export const CHUNK_BODIES: readonly FullBody[] = [
   {
     path: `/chunks/reason${IN_SHOP}`,
     name: 'chunk reasoning',
-    body: { query: 'pool', chunk_ids: [CHUNK_ID], conversation_id: 'conv-1', analysis_type: 'gap' },
+    body: { query: 'pool', conversation_id: 'conv-1', analysis_type: 'gap' },
+  },
+  {
+    path: `/chunks/reason${IN_SHOP}`,
+    name: 'reasoning over named chunks',
+    body: { query: 'pool', chunk_ids: [CHUNK_ID], analysis_type: 'pattern' },
   },
   {
     path: `/chunks/${CHUNK_ID}/links${IN_SHOP}`,

@@ -4,6 +4,7 @@ import { memoryBody, readBody, remember, updateBody, writeBody } from '../suppor
 import { type Service, startService } from '../support/service.js';
 import { CHUNK_BODIES, CHUNK_PATHS, seedChunks } from './bad-input-chunks.js';
 import { EPISODE_BODIES, EPISODE_PATHS, seedEpisodes } from './bad-input-episodes.js';
+import { JOURNAL_BODIES, JOURNAL_PATHS, seedJournal } from './bad-input-journal.js';
 
 /** Requests that are right, to be made wrong: a body for every contract, a path for every operation. */
 
@@ -45,6 +46,7 @@ export async function startSeeded(): Promise<Service> {
   expect([concept.body.id, edge.body.id]).toEqual([CONCEPT_ID, EDGE_ID]);
   await seedEpisodes(service);
   await seedChunks(service);
+  await seedJournal(service);
   return service;
 }
 
@@ -156,6 +158,7 @@ export const FULL_BODIES: readonly FullBody[] = [
   },
   ...EPISODE_BODIES,
   ...CHUNK_BODIES,
+  ...JOURNAL_BODIES,
   {
     path: '/memory/read',
     name: 'read',
@@ -239,6 +242,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   '/graph/path': `/graph/path?from=${CONCEPT_ID}&to=${FACT_ID}&repo_id=acme%2Fshop`,
   ...EPISODE_PATHS,
   ...CHUNK_PATHS,
+  ...JOURNAL_PATHS,
   '/repos/{repo_id}': '/repos/acme%2Fshop?confirm=acme%2Fshop',
   '/problems/{code}': '/problems/not_found',
 };

@@ -123,9 +123,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: /^(fastify|@fastify\/|node:)/,
   },
   'storage/port': {
-    files: /^src\/storage\/(port|records|chunks)\.ts$/,
+    files: /^src\/storage\/(port|records|chunks|entries)\.ts$/,
     values: /^src\/domain\//,
-    types: /^src\/storage\/(records|chunks)\.ts$/,
+    types: /^src\/storage\/(records|chunks|entries)\.ts$/,
     packages: NOTHING,
   },
   'storage/sqlite': {

@@ -15,7 +15,21 @@ test('without any variable the service listens on this machine only and keeps it
     evidenceKinds: new Set(['solution', 'failed_tactic', 'fact', 'change']),
     openReposMax: 200,
     summarizer: null,
+    journalLimits: {
+      core: { entries: 1_000, bytes: 10 * 1024 * 1024 },
+      learning: { entries: 500, bytes: 5 * 1024 * 1024 },
+      task: { entries: 200, bytes: 2 * 1024 * 1024 },
+    },
   });
+});
+
+test('each limit of a journal is set by its own variable, from 1 to 100,000', () => {
+  const limits = { JOURNAL_CORE_MAX: '1', JOURNAL_LEARNINGS_MAX: '2', JOURNAL_TASKS_MAX: '100000' };
+  const { core, learning, task } = readConfig(limits).journalLimits;
+  expect([core.entries, learning.entries, task.entries]).toEqual([1, 2, 100_000]);
+  for (const variable of Object.keys(limits)) {
+    for (const text of ['0', '100001', '-1', 'many']) expect(() => readConfig({ [variable]: text })).toThrow(variable);
+  }
 });
 
 test.each(READABLE_SETTINGS)('%s says what it means and has a variable of its own', (_, row) => {

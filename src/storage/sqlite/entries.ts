@@ -63,6 +63,10 @@ export const TOP_TAGS = `
   SELECT t.tag, count(*) AS holders FROM entries e CROSS JOIN node_tags t ON t.node_seq = e.node_seq
   WHERE e.archived = 0 GROUP BY t.tag ORDER BY holders DESC, t.tag LIMIT 10`;
 
+export const LIVE_INDEX = `
+  SELECT n.id, e.tags, e.category, e.importance FROM entries e CROSS JOIN nodes n ON n.seq = e.node_seq
+  WHERE e.archived = 0 ORDER BY e.node_seq`;
+
 /** Entries of one space. */
 export class Entries implements EntryReads {
   constructor(
@@ -106,7 +110,7 @@ export class Entries implements EntryReads {
 
   async countEntries(space: SpaceName): Promise<EntryCounts> {
     this.access.flush();
-    return this.spaces.peek(space, readCounts, countsOf([], undefined, []));
+    return this.spaces.peek(space, readCounts, countsOf([], undefined, [], []));
   }
 
   #toEntry(space: SpaceName, row: EntryRow): StoredEntry {
@@ -155,12 +159,16 @@ const readCounts = (connection: Connection): EntryCounts =>
     connection.rows<CountRow>(ENTRY_COUNTS),
     connection.rows<[string]>(MOST_ACCESSED)[0]?.[0],
     connection.rows<[string, number]>(TOP_TAGS).map(([tag, count]) => ({ tag, count })),
+    connection
+      .rows<[string, string, string | null, Importance]>(LIVE_INDEX)
+      .map(([id, tags, category, importance]) => ({ id, tags: JSON.parse(tags) as string[], category, importance })),
   );
 
 function countsOf(
   rows: readonly CountRow[],
   mostAccessedId: string | undefined,
   topTags: EntryCounts['topTags'],
+  indexed: EntryCounts['live'],
 ): EntryCounts {
   const live = rows.filter(([archived]) => archived === 0);
   const sum = (counted: readonly CountRow[]): number => counted.reduce((total, [, , , count]) => total + count, 0);
@@ -180,6 +188,7 @@ function countsOf(
     mostAccessedId: mostAccessedId ?? null,
     topTags,
     lastUpdatedAtMs: most(rows.map((row) => row[7])),
+    live: indexed,
   };
 }
 

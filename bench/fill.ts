@@ -31,14 +31,12 @@ export async function fill(
   let nowMs = EPOCH_MS;
   const store = openStore(config, () => nowMs);
   const sandbox = openSandbox(new URL('../dist/sandbox/worker.js', import.meta.url));
-  const { evidenceKinds, journalLimits } = config;
   const summarizer = NO_SUMMARIZER;
   const context = {
+    ...config,
     store,
     now: () => nowMs,
     newId: () => random.id(),
-    evidenceKinds,
-    journalLimits,
     sandbox,
     summarizer,
   };

@@ -171,11 +171,10 @@ try {
   const config = readConfig({ RLM_MEMORY_DB: join(directory, 'memory.db'), LOG_LEVEL: 'silent' });
   const store = openStore(config, Date.now);
   const context = {
+    ...config,
     store,
     now: Date.now,
     newId: () => random.id(),
-    evidenceKinds: config.evidenceKinds,
-    journalLimits: config.journalLimits,
     summarizer: NO_SUMMARIZER,
     sandbox: { run: () => Promise.reject(new Error('there is none')), close: async () => {} },
   };

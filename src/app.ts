@@ -19,6 +19,7 @@ import { evolutionRoutes } from './routes/evolution.js';
 import { fileRoutes } from './routes/files.js';
 import { graphRoutes } from './routes/graph.js';
 import { journalRoutes } from './routes/journal.js';
+import { maintenanceRoutes } from './routes/maintenance.js';
 import { memoryRoutes } from './routes/memory.js';
 import { nodeRoutes } from './routes/nodes.js';
 import { replRoutes } from './routes/repl.js';
@@ -26,6 +27,8 @@ import { repoRoutes } from './routes/repos.js';
 import { systemRoutes } from './routes/system.js';
 import { wisdomRoutes } from './routes/wisdom.js';
 import type { Context } from './services/context.js';
+import { schedule } from './services/schedule.js';
+import { Sweeper } from './services/sweep.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** Room for a repo id of full length in which every character is percent-encoded. */
@@ -60,6 +63,13 @@ export async function buildApp(
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  const sweeper = new Sweeper(context);
+  const sweeping = schedule(
+    () => sweeper.sweep(null, false),
+    context.sweepEveryMs,
+    (err) => logger.warn({ err }, 'the sweep failed; it is tried again the next time'),
+  );
+
   await app.register(requestTrace);
   await app.register(requestChecks);
   await app.register(hostChecks(hosts));
@@ -82,8 +92,10 @@ export async function buildApp(
   await app.register(chapterRoutes(context));
   await app.register(wisdomRoutes(context));
   await app.register(repoRoutes(context));
+  await app.register(maintenanceRoutes(sweeper));
   await app.register(systemRoutes(context));
   app.addHook('onClose', async () => {
+    sweeping.stop();
     await context.sandbox.close();
     await context.store.close();
   });

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EntryLimit, EntryType } from './domain/entries.js';
+import type { RetentionSettings } from './domain/retention.js';
 import { MEMORY_KINDS } from './domain/vocabulary.js';
 import type { SummarizerSettings } from './summarizer/settings.js';
 
@@ -85,6 +86,24 @@ export const SETTINGS = {
     fallback: '200',
     parse: (text) => wholeNumber(text, 1, JOURNAL_MAX),
   }),
+  retentionLearningDays: setting({
+    variable: 'RETENTION_LEARNING_DAYS',
+    meaning: 'Days without a look after which a learning is archived by a sweep; 0 for never',
+    fallback: '90',
+    parse: (text) => wholeNumber(text, 0, DAYS_MAX),
+  }),
+  retentionTaskDays: setting({
+    variable: 'RETENTION_TASK_DAYS',
+    meaning: 'Days after its completion when a task is archived by a sweep; 0 for never',
+    fallback: '30',
+    parse: (text) => wholeNumber(text, 0, DAYS_MAX),
+  }),
+  maintenanceHours: setting({
+    variable: 'MAINTENANCE_HOURS',
+    meaning: 'Hours between two sweeps that the service does by itself; 0 for none',
+    fallback: '24',
+    parse: (text) => wholeNumber(text, 0, HOURS_MAX),
+  }),
   summarizerUrl: setting({
     variable: 'SUMMARIZER_URL',
     meaning:
@@ -114,12 +133,19 @@ export const SETTINGS = {
 /** A journal is weighed as a whole whenever it is full. */
 const JOURNAL_MAX = 100_000;
 const MIB = 1024 * 1024;
+const DAYS_MAX = 36_500;
+/** No timer of the process waits longer. */
+const HOURS_MAX = 500;
+const HOUR_MS = 3_600_000;
 
 type Values = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
 
-export interface Config extends Omit<Values, `summarizer${string}` | `journal${string}`> {
+export interface Config
+  extends Omit<Values, `summarizer${string}` | `journal${string}` | `retention${string}` | 'maintenanceHours'> {
   readonly summarizer: SummarizerSettings | null;
   readonly journalLimits: Readonly<Record<EntryType, EntryLimit>>;
+  readonly retention: RetentionSettings;
+  readonly sweepEveryMs: number;
 }
 
 export class ConfigError extends Error {}
@@ -149,6 +175,9 @@ function toConfig({
   journalCoreMax,
   journalLearningsMax,
   journalTasksMax,
+  retentionLearningDays,
+  retentionTaskDays,
+  maintenanceHours,
   ...rest
 }: Values): Config {
   return {
@@ -159,6 +188,8 @@ function toConfig({
       learning: { entries: journalLearningsMax, bytes: 5 * MIB },
       task: { entries: journalTasksMax, bytes: 2 * MIB },
     },
+    retention: { learningIdleDays: retentionLearningDays || null, taskDoneDays: retentionTaskDays || null },
+    sweepEveryMs: maintenanceHours * HOUR_MS,
   };
 }
 

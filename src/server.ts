@@ -20,8 +20,7 @@ async function start(): Promise<void> {
     now: Date.now,
     onFailure: (reason) => logger.warn({ reason }, 'the summarizer gave no text'),
   });
-  const { evidenceKinds, journalLimits } = config;
-  const context = { store, now: Date.now, newId: randomUUID, evidenceKinds, journalLimits, sandbox, summarizer };
+  const context = { ...config, store, now: Date.now, newId: randomUUID, sandbox, summarizer };
   const app = await buildApp(context, logger, config);
   closeWithGrace({ delay: DRAIN_MS, logger }, async ({ err }) => {
     if (err) logger.fatal(err, 'stopping after a failure');

@@ -50,7 +50,9 @@ const TaskInput = named(
     {
       status: StatusWord,
       completed_at: Type.Optional({ ...Time, description: 'Of a completed task; the present moment if left out' }),
-      blockers: Type.Optional(Type.Array(Type.String(), { maxItems: 100, description: 'Of a blocked task' })),
+      blockers: Type.Optional(
+        Type.Array(Type.String({ maxLength: 500 }), { maxItems: 20, description: 'Of a blocked task' }),
+      ),
       outcome: Type.Optional(Type.String({ maxLength: 5_000, description: 'Of a completed task' })),
     },
     { examples: [{ status: 'blocked', blockers: ['The staging database is down'] }] },
@@ -66,7 +68,7 @@ export const EntryInput = named(
       content: Content,
       category: Type.Optional(Category),
       tags: Type.Optional(EntryTags),
-      importance: Type.Optional(words([...IMPORTANCES], { default: 'medium' })),
+      importance: Type.Optional(words([...IMPORTANCES], { description: 'medium if a new entry does not say' })),
       task_metadata: Type.Optional(ref(TaskInput)),
     },
     {
@@ -232,7 +234,7 @@ export const EntriesQuery = withDefaults({
   offset: Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out at the beginning' }),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous page; goes before offset' })),
   sort_by: words(
-    ENTRY_ORDERS.filter((order) => order !== 'completed_at'),
+    ENTRY_ORDERS.filter((order) => order !== 'completed_at' && order !== 'core'),
     { default: 'accessed_at' },
   ),
   sort_order: words(['asc', 'desc'], { default: 'desc' }),

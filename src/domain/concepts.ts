@@ -76,10 +76,10 @@ function checkTag(field: string, tag: string): Violation[] {
 
 /** What a form keeps as it was written cannot be patched, whoever asks. The tier is no field: it moves. */
 export function checkMutable(form: Form, patch: NodePatch): Violation[] {
-  const { mutableFields, keeper } = formOf(form);
+  const { mutableFields, keeper, isLimited } = formOf(form);
   const instead = keeper === null ? 'never changes; write another and link the two' : `is changed under ${keeper}`;
   return Object.keys(patch)
-    .filter((field) => field !== 'tier' && !mutableFields.includes(field))
+    .filter((field) => (field === 'tier' ? isLimited && patch.tier !== 'archive' : !mutableFields.includes(field)))
     .map((field) => ({
       field,
       code: 'conflict',

@@ -20,6 +20,7 @@ export const ENTRY_ORDERS = [
   'importance',
   'access_count',
   'completed_at',
+  'core',
 ] as const;
 export type EntryOrder = (typeof ENTRY_ORDERS)[number];
 

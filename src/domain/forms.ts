@@ -17,6 +17,8 @@ export interface FormRow {
   /** The routes that change it instead, where a contract of its own keeps it. */
   readonly keeper: string | null;
   readonly defaultTier: Tier;
+  /** There is room for so many only: one that was put away comes back through its keeper. */
+  readonly isLimited?: true;
 }
 
 const UUID_V4_DIGITS = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
@@ -95,6 +97,7 @@ export const FORMS = {
     mutableFields: [],
     keeper: '/journal',
     defaultTier: 'longterm',
+    isLimited: true,
   },
 } as const satisfies Record<string, FormRow>;
 

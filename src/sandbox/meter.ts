@@ -1,6 +1,6 @@
 import type { LimitName, SandboxLimits } from './limits.js';
 
-/** Thrown out of a host function once a limit is met: nothing more is done for the snippet. */
+/** Thrown out of a host function once a limit is met: nothing more is done for the snippet. The bridge knows it by its beginning. */
 export class LimitReached extends Error {}
 
 /** What one run has used so far. A limit once met stays met, whatever the snippet catches. */

@@ -1,4 +1,5 @@
 import type { EntryLimit, EntryType } from '../domain/entries.js';
+import type { RetentionSettings } from '../domain/retention.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Store } from '../storage/port.js';
 import type { Summarizer } from '../summarizer/port.js';
@@ -12,6 +13,10 @@ export interface Context {
   readonly evidenceKinds: ReadonlySet<string>;
   /** How much a journal may hold of each type. */
   readonly journalLimits: Readonly<Record<EntryType, EntryLimit>>;
+  /** When what nobody needs any more is put away. */
+  readonly retention: RetentionSettings;
+  /** How often that is done by itself; 0 for never. */
+  readonly sweepEveryMs: number;
   /** Words summaries, where there is one that can. */
   readonly summarizer: Summarizer;
   /** Where snippets run. */

@@ -43,7 +43,7 @@ interface ViewRow {
 
 const VIEWS: Readonly<Record<ViewName, ViewRow>> = {
   recent: { filter: {}, sort: 'accessed_at', limit: RECENT_MAX },
-  core: { filter: { type: 'core' }, sort: 'importance', limit: VIEW_MAX },
+  core: { filter: { type: 'core' }, sort: 'core', limit: VIEW_MAX },
   learnings: { filter: { type: 'learning' }, sort: 'created_at', limit: VIEW_MAX, lately: 'activeSinceMs' },
   'tasks-active': { filter: { type: 'task' }, sort: 'updated_at', limit: VIEW_MAX },
   'tasks-completed': {

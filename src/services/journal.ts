@@ -23,6 +23,7 @@ import type { Context } from './context.js';
 import { archiveNode, purgeNode } from './nodes.js';
 import { findReply, type Once, rememberReply } from './once.js';
 import { retrying } from './retrying.js';
+import { inTurn } from './turns.js';
 
 export type { EntryFilter, EntrySort, StoredEntry } from '../storage/port.js';
 
@@ -73,11 +74,13 @@ export async function createEntry(
   once: Once | null,
 ): Promise<Kept> {
   passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkEntry(draft), ...checkTask(draft.type, draft.task)]);
-  return retrying(async () => {
-    const known = await findReply<Written>(context, repoId, once);
-    const { id, archivedIds } = known ?? (await insertEntry(context, repoId, draft, once));
-    return { entry: await entryOf(context, repoId, id), archivedIds };
-  });
+  return inTurn(context.store, `${repoId} ${draft.type}`, () =>
+    retrying(async () => {
+      const known = await findReply<Written>(context, repoId, once);
+      const { id, archivedIds } = known ?? (await insertEntry(context, repoId, draft, once));
+      return { entry: await entryOf(context, repoId, id), archivedIds };
+    }),
+  );
 }
 
 interface Written {
@@ -94,7 +97,8 @@ async function insertEntry(context: Context, repoId: string, draft: EntryDraft, 
   const about = { repoId, content, tags, createdAtMs, detail };
   const node = newNode({ id, form: 'entry', kind: type, type: typeOf('entry', type), ...about });
   const insertion: Change = { change: 'insert_node', node, terms: entryTerms(content, tags, category) };
-  const room = await roomFor(context, repoId, type, { id, bytes: detail.bytes });
+  const limit = context.journalLimits[type];
+  const room = await roomFor(context, repoId, type, { id, bytes: detail.bytes }, limit);
   const written = { id, archivedIds: room.archivedIds };
   const changes = [insertion, ...room.changes, ...rememberReply(context, repoId, once, written)];
   await context.store.apply({ space: repoId, changes });
@@ -130,8 +134,8 @@ async function roomFor(
   repoId: string,
   type: EntryType,
   coming: { readonly id: string; readonly bytes: number },
+  limit: EntryLimit,
 ): Promise<{ readonly changes: Change[]; readonly archivedIds: string[] }> {
-  const limit = context.journalLimits[type];
   const idle = (await context.store.entries.listIdle(repoId, type)).filter(({ id }) => id !== coming.id);
   const taken = { entries: limit.entries - 1, bytes: limit.bytes - coming.bytes };
   const going = makeRoom(idle, taken);
@@ -150,7 +154,7 @@ async function roomFor(
   return { changes: [...archivedIds.map((id) => archival(context, repoId, id, reason)), expected], archivedIds };
 }
 
-const archival = (context: Context, repoId: string, nodeId: string, reason: string): Change => ({
+export const archival = (context: Context, repoId: string, nodeId: string, reason: string): Change => ({
   change: 'move_tier',
   nodeId,
   repoId,
@@ -208,12 +212,23 @@ export function patchEntry(
     const updated = (Object.keys(patch) as (keyof EntryPatch)[]).filter((field) => !isSame(entry[field], after[field]));
     if (updated.length === 0) return { entry, updated, archivedIds: [] };
     const detail = toDetail(after);
-    const isLive = !after.archived;
-    const room = isLive ? await roomFor(context, repoId, entry.type, { id, bytes: detail.bytes }) : NO_ROOM_NEEDED;
+    const room = await roomForPatch(context, entry, after, detail.bytes);
     const changes = [...patchChanges(context, entry, after, detail, updated), ...room.changes];
     await context.store.apply({ space: repoId, changes });
+    // Whoever changes an entry has it before them.
+    context.store.noteAccess(repoId, [id], context.now());
     return { entry: await entryOf(context, repoId, id), updated, archivedIds: room.archivedIds };
   });
+}
+
+/** What comes back takes a place; what grows takes bytes; what does neither may be corrected however full it is. */
+async function roomForPatch(context: Context, entry: StoredEntry, after: Patchable, bytes: number) {
+  const { repoId, type, id, archived } = entry;
+  const limit = context.journalLimits[type];
+  if (after.archived) return NO_ROOM_NEEDED;
+  if (archived) return roomFor(context, repoId, type, { id, bytes }, limit);
+  if (bytes <= toDetail(entry).bytes) return NO_ROOM_NEEDED;
+  return roomFor(context, repoId, type, { id, bytes }, { ...limit, entries: Number.MAX_SAFE_INTEGER });
 }
 
 const OTHER_TYPE = (type: EntryType): Violation => ({
@@ -294,6 +309,15 @@ export interface EntryPage {
   readonly next: number | null;
 }
 
+/** From the least looked at on, a page that counts as looked at would push the next one to its own place. */
+const movesWhenLookedAt = ({ by, order }: EntrySort): boolean =>
+  order === 'asc' && (by === 'accessed_at' || by === 'access_count');
+
+const checkSearch = (search: string | null): Violation[] =>
+  search === null || search.trim() !== ''
+    ? []
+    : [{ field: 'search', code: 'semantic_error', message: 'must contain something other than white space' }];
+
 /** Entries that fit. Each in the answer counts as looked at, unless it is only viewed. */
 export async function listEntries(
   context: Context,
@@ -303,10 +327,11 @@ export async function listEntries(
   page: { readonly offset: number; readonly limit: number },
   isView = false,
 ): Promise<EntryPage> {
-  passGate('semantic', checkRepoId('repo_id', repoId));
+  passGate('semantic', [...checkRepoId('repo_id', repoId), ...checkSearch(filter.search)]);
   const ids = await context.store.entries.findEntries(repoId, filter, sort);
   const shownIds = ids.slice(page.offset, page.offset + page.limit);
-  if (!isView && shownIds.length > 0) context.store.noteAccess(repoId, shownIds, context.now());
+  const isCounted = !isView && !(movesWhenLookedAt(sort) && shownIds.length < ids.length);
+  if (isCounted && shownIds.length > 0) context.store.noteAccess(repoId, shownIds, context.now());
   const byId = new Map((await context.store.entries.getEntries(repoId, shownIds)).map((entry) => [entry.id, entry]));
   const end = page.offset + shownIds.length;
   return {

@@ -182,7 +182,10 @@ export const archiveNode = (
 export const restoreNode = (context: Context, repoId: string, id: string): Promise<StoredNode | null> =>
   changeNode(context, repoId, id, (node) => {
     const move = restoreTo(node.tier, node.archivedFrom ?? node.tier);
-    return move ? movesOf(context, repoId, node, move, null) : [];
+    if (!move) return [];
+    const violations = checkMutable(node.form, { tier: move.to });
+    if (violations.length > 0) throw new GateFailure('integrity', violations);
+    return movesOf(context, repoId, node, move, null);
   });
 
 /** Removes a node for good; false when there is none. */

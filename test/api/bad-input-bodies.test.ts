@@ -109,7 +109,14 @@ const SHAPELESS: readonly BadBody[] = [
 
 const OPERATIONS = describedOperations();
 /** Every field of these may be left out. */
-const ALL_DEFAULTS = ['/evolution/decay', '/agents', '/chapters/detect', '/wisdom/synthesize', '/episodes/recall'];
+const ALL_DEFAULTS = [
+  '/maintenance/sweep',
+  '/evolution/decay',
+  '/agents',
+  '/chapters/detect',
+  '/wisdom/synthesize',
+  '/episodes/recall',
+];
 /** And of these the body as a whole. */
 const BODY_OPTIONAL = /^\/agents\/[^/]+\/sessions|^\/sessions\/[^/]+\/end/;
 

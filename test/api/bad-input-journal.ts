@@ -10,6 +10,7 @@ const IN_SHOP = '?repo_id=acme%2Fshop';
 const TASK = { status: 'completed', completed_at: '2026-01-01T00:00:00Z', outcome: 'Twenty suffice' };
 
 export const JOURNAL_BODIES: readonly FullBody[] = [
+  { path: '/maintenance/sweep', name: 'sweep', body: { repo_id: 'acme/shop', dry_run: true } },
   {
     path: `/journal${IN_SHOP}`,
     name: 'entry',

@@ -29,11 +29,10 @@ async function serve(settings: Record<string, string>): Promise<FastifyInstance>
   const config = readConfig({ RLM_MEMORY_DB: join(directory, 'memory.db'), LOG_LEVEL: 'silent', ...settings });
   const { now } = new Clock();
   const context = {
+    ...config,
     store: openStore(config, now),
     now,
     newId: countingIds(),
-    evidenceKinds: config.evidenceKinds,
-    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: NO_SUMMARIZER,
   };

@@ -46,11 +46,10 @@ beforeAll(async () => {
   const logger = buildLogger(config.logLevel);
   lines = listenTo(logger);
   const context = {
+    ...config,
     store,
     now: clock.now,
     newId: countingIds(),
-    evidenceKinds: config.evidenceKinds,
-    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: NO_SUMMARIZER,
   };

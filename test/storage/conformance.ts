@@ -3,6 +3,7 @@ import { atomicity } from './conformance/atomicity.js';
 import { chunks } from './conformance/chunks.js';
 import { concurrency } from './conformance/concurrency.js';
 import { edges } from './conformance/edges.js';
+import { entries } from './conformance/entries.js';
 import { episodes } from './conformance/episodes.js';
 import { evidence } from './conformance/evidence.js';
 import { lifetime } from './conformance/lifetime.js';
@@ -28,6 +29,7 @@ const PARTS = {
   links,
   nodes,
   edges,
+  entries,
   episodes,
   chunks,
   narratives,

@@ -184,11 +184,10 @@ export async function startNarrator(build: (clock: Clock) => Summarizer): Promis
   const clock = new Clock();
   const store = openStore(config, clock.now);
   const context = {
+    ...config,
     store,
     now: clock.now,
     newId: countingIds(),
-    evidenceKinds: config.evidenceKinds,
-    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: build(clock),
   };

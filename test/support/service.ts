@@ -50,11 +50,10 @@ export async function startService(environment: Record<string, string> = {}): Pr
   const clock = new Clock();
   const store = openStore(config, clock.now);
   const context = {
+    ...config,
     store,
     now: clock.now,
     newId: countingIds(),
-    evidenceKinds: config.evidenceKinds,
-    journalLimits: config.journalLimits,
     sandbox: openSandbox(WORKER_FILE),
     summarizer: NO_SUMMARIZER,
   };

@@ -20,7 +20,19 @@ test('without any variable the service listens on this machine only and keeps it
       learning: { entries: 500, bytes: 5 * 1024 * 1024 },
       task: { entries: 200, bytes: 2 * 1024 * 1024 },
     },
+    retention: { learningIdleDays: 90, taskDoneDays: 30 },
+    sweepEveryMs: 24 * 3_600_000,
   });
+});
+
+test('how long entries stay, and how often they are swept, is set; 0 is never', () => {
+  const set = { RETENTION_LEARNING_DAYS: '7', RETENTION_TASK_DAYS: '0', MAINTENANCE_HOURS: '1' };
+  expect(readConfig(set)).toMatchObject({
+    retention: { learningIdleDays: 7, taskDoneDays: null },
+    sweepEveryMs: 3_600_000,
+  });
+  expect(readConfig({ MAINTENANCE_HOURS: '0' }).sweepEveryMs).toBe(0);
+  expect(() => readConfig({ MAINTENANCE_HOURS: '501' })).toThrow('MAINTENANCE_HOURS');
 });
 
 test('each limit of a journal is set by its own variable, from 1 to 100,000', () => {

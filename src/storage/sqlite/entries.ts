@@ -33,19 +33,22 @@ const FITS = `e.archived IN (SELECT value FROM json_each(@archived)) AND e.type 
   AND (@tags IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@tags) AS w
     WHERE NOT EXISTS (SELECT 1 FROM node_tags t WHERE t.node_seq = e.node_seq AND t.tag = w.value)))`;
 
+const IMPORTANCE = `CASE e.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END`;
+
 const SORTS = {
   created_at: 'n.created_at',
   updated_at: 'n.updated_at',
   accessed_at: ACCESSED,
-  importance: `CASE e.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END`,
+  importance: IMPORTANCE,
   access_count: 'ifnull(a.access_count, 0)',
   completed_at: 'ifnull(e.completed_at, 0)',
+  core: IMPORTANCE,
 } as const satisfies Record<EntrySort['by'], string>;
 
-/** Of equals the one that was looked at last, then the one that was made last. */
+/** Of equals the one that was made last: a list must not move because its first page was looked at. */
 export const findStatement = ({ by, order }: EntrySort, withContent: boolean): string => `
   SELECT n.id, ${withContent ? 'n.content' : "''"} FROM entries e ${JOINS} WHERE ${FITS}
-  ORDER BY ${SORTS[by]} ${order}, ${ACCESSED} ${order}, e.node_seq ${order}`;
+  ORDER BY ${SORTS[by]} ${order}, ${by === 'core' ? `${ACCESSED} ${order}, ` : ''}e.node_seq ${order}`;
 
 export const IDLE_ENTRIES = `
   SELECT n.id, e.bytes, e.status, e.completed_at, ${ACCESSED}, ifnull(a.access_count, 0) FROM entries e ${JOINS}
@@ -85,13 +88,13 @@ export class Entries implements EntryReads {
   async findEntries(space: SpaceName, filter: EntryFilter, sort: EntrySort): Promise<string[]> {
     // What waits to be counted counts in the order, and in who was active.
     this.access.flush();
-    const sought = filter.search === null ? null : normalizeText(filter.search);
+    const sought = filter.search === null ? null : fold(filter.search);
     const rows = this.spaces.peek<[string, string][]>(
       space,
       (connection) => connection.rows<[string, string]>(findStatement(sort, sought !== null), parametersOf(filter)),
       [],
     );
-    const found = sought === null ? rows : rows.filter(([, content]) => normalizeText(content).includes(sought));
+    const found = sought === null ? rows : rows.filter(([, content]) => fold(content).includes(sought));
     return found.map(([id]) => id);
   }
 
@@ -142,6 +145,9 @@ export class Entries implements EntryReads {
     };
   }
 }
+
+/** A word reads the same whether its last letter is the last of a word or not. */
+const fold = (text: string): string => normalizeText(text).replaceAll('ς', 'σ');
 
 const parametersOf = (filter: EntryFilter): Record<string, string | number | null> => ({
   archived: filter.includeArchived ? '[0,1]' : '[0]',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Label, LINKS } from '../../../src/domain/links.js';
 import { EDGE_TYPES } from '../../../src/domain/vocabulary.js';
+import { ChunkClient } from '../../support/chunks.js';
 import { EpisodeClient } from '../../support/episodes.js';
 import { NarrativeClient } from '../../support/narratives.js';
 import { expectRefused, GraphClient, members, type NodeReport, REPO } from '../../support/nodes.js';
@@ -112,7 +113,15 @@ describe('SPEC-02.25 the links that a contract keeps', () => {
   let rounds = 0;
   /** One edge of each such label. */
   async function keptEdges(): Promise<Record<string, string>> {
-    return { ...(await memoryEdges()), ...(await narrativeEdges()) };
+    return { ...(await memoryEdges()), ...(await narrativeEdges()), ...(await chunkEdge()) };
+  }
+
+  /** A conversation of two. */
+  async function chunkEdge(): Promise<Record<string, string>> {
+    const chunks = new ChunkClient(service, REPO);
+    await chunks.chunk('Said first');
+    const { id: node } = await chunks.chunk('Said next');
+    return { context_of: (await graph.allEdges({ node, label: 'context_of' }))[0]?.id as string };
   }
 
   /** An episode that another one blocks and that replaced a third, a chapter of them and a wisdom of that. */
@@ -151,7 +160,9 @@ describe('SPEC-02.25 the links that a contract keeps', () => {
   }
 
   test('are those that a contract promises something about', () => {
-    expect([...KEPT].sort()).toEqual(['attempts', 'blocks', 'distills', 'fact_update', 'narrates', 'supersedes']);
+    expect([...KEPT].sort()).toEqual([
+      ...['attempts', 'blocks', 'context_of', 'distills', 'fact_update', 'narrates', 'supersedes'],
+    ]);
   });
 
   test.each(KEPT)('%s are shown like any edge', async (label) => {

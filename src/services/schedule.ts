@@ -3,7 +3,7 @@ export interface Timers {
   every(ms: number, run: () => void): { stop(): void };
 }
 
-export const PROCESS_TIMERS: Timers = {
+const PROCESS_TIMERS: Timers = {
   every: (ms, run) => {
     // A process that has nothing else to do may end.
     const timer = setInterval(run, ms).unref();

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { atDepth, DEPTHS, type Depth } from '../domain/depth.js';
-import { type EpisodeLinks, LINK_WORDS, type LinkPatch, type LinkWord, NO_LINKS } from '../domain/episode-links.js';
+import { LINK_WORDS, type LinkPatch, type LinkWord, NO_LINKS, type ShownLinks } from '../domain/episode-links.js';
 import { type Action, IMPORTANCE_DEFAULT, type Intent, type Outcome } from '../domain/episodes.js';
 import { FORMS } from '../domain/forms.js';
 import { FAILURE_CATEGORIES, FILE_OPERATIONS, TASK_TYPES } from '../domain/vocabulary.js';
@@ -145,13 +145,20 @@ const LinksReport = Type.Object({
   supersedes: nullable(Type.String()),
   blocked_by: nullable(Type.String()),
 });
+const LinksComplete = Type.Boolean({
+  description:
+    'False when it has more links than are shown: the newest 1,000 causes and effects, and as many relations',
+});
 
-const presentLinks = (links: EpisodeLinks): Static<typeof LinksReport> => ({
-  caused_by: [...links.caused_by],
-  led_to: [...links.led_to],
-  related_to: [...links.related_to],
-  supersedes: links.supersedes[0] ?? null,
-  blocked_by: links.blocked_by[0] ?? null,
+const presentLinks = ({ byWord, isComplete }: ShownLinks) => ({
+  links: {
+    caused_by: [...byWord.caused_by],
+    led_to: [...byWord.led_to],
+    related_to: [...byWord.related_to],
+    supersedes: byWord.supersedes[0] ?? null,
+    blocked_by: byWord.blocked_by[0] ?? null,
+  },
+  links_complete: isComplete,
 });
 
 const SHOWN = {
@@ -168,6 +175,7 @@ const SHOWN = {
   updated_at: Type.Optional(Milliseconds),
   files: Type.Optional(Type.Array(Type.Object({ path: Type.String(), operation: words([...FILE_OPERATIONS]) }))),
   links: Type.Optional(LinksReport),
+  links_complete: Type.Optional(LinksComplete),
   tags: Type.Optional(Type.Array(Type.String())),
   importance: Type.Optional(Importance),
   access_count: Type.Optional(Type.Integer()),
@@ -185,7 +193,7 @@ type EpisodeReport = Static<typeof EpisodeReport>;
 const isDeep = (depth: Depth): boolean => depth === 'full' || depth === 'complete';
 
 /** From `full` on everything about it is shown; below, what the depth names and whose it is. */
-export function presentEpisode(episode: StoredEpisode, links: EpisodeLinks | null, depth: Depth): EpisodeReport {
+export function presentEpisode(episode: StoredEpisode, links: ShownLinks | null, depth: Depth): EpisodeReport {
   const layers = atDepth(episode.layers, depth) as Pick<EpisodeReport, 'intent' | 'outcome'>;
   const about = { id: episode.id, agent_id: episode.agentId, created_at: episode.createdAtMs };
   if (!isDeep(depth)) return { ...about, ...layers };
@@ -196,7 +204,7 @@ export function presentEpisode(episode: StoredEpisode, links: EpisodeLinks | nul
     session_id: episode.sessionId,
     updated_at: episode.updatedAtMs,
     files: episode.files.map(({ path, operation }) => ({ path, operation })),
-    ...(links && { links: presentLinks(links) }),
+    ...(links && presentLinks(links)),
     tags: [...episode.tags],
     importance: episode.importance,
     access_count: episode.accessCount,
@@ -217,7 +225,7 @@ export const EpisodeStored = named(
   }),
 );
 
-export const presentStored = (episode: StoredEpisode, links: EpisodeLinks): Static<typeof EpisodeStored> => ({
+export const presentStored = (episode: StoredEpisode, links: ShownLinks): Static<typeof EpisodeStored> => ({
   memory_id: episode.id,
   stored_at: episode.createdAtMs,
   session_id: episode.sessionId,
@@ -333,10 +341,11 @@ export const LinkAnswer = named(
   Type.Object({
     created: Type.Boolean({ description: 'False when it was there already' }),
     links: LinksReport,
+    links_complete: LinksComplete,
   }),
 );
 
-export const presentLinked = (created: boolean, links: EpisodeLinks): Static<typeof LinkAnswer> => ({
+export const presentLinked = (created: boolean, links: ShownLinks): Static<typeof LinkAnswer> => ({
   created,
-  links: presentLinks(links),
+  ...presentLinks(links),
 });

@@ -123,7 +123,10 @@ export const ByChapter = Type.Object({ chapter_id: ChapterId });
 
 export const ChapterPatch = named(
   'ChapterPatch',
-  strict({ title: nullable(Title, 'Null takes it away') }, { examples: [{ title: 'The winter of payments' }] }),
+  strict(
+    { project_id: Type.Optional(ProjectId), title: nullable(Title, 'Null takes it away') },
+    { examples: [{ project_id: 'acme/shop', title: 'The winter of payments' }] },
+  ),
 );
 
 const IN_REPO = {

@@ -4,6 +4,7 @@ import { LINK_WORDS, type LinkPatch, type LinkWord, NO_LINKS, type ShownLinks } 
 import { type Action, IMPORTANCE_DEFAULT, type Intent, type Outcome } from '../domain/episodes.js';
 import { FORMS } from '../domain/forms.js';
 import { FAILURE_CATEGORIES, FILE_OPERATIONS, TASK_TYPES } from '../domain/vocabulary.js';
+import { Problem } from '../errors.js';
 import type {
   EpisodeDraft,
   EpisodeFilter,
@@ -105,6 +106,7 @@ export const EpisodePatchInput = named(
   'EpisodePatch',
   strict(
     {
+      project_id: Type.Optional(ProjectId),
       intent: Type.Optional(ref(IntentPatch)),
       perception: Type.Optional(ref(PerceptionPatch)),
       reasoning: Type.Optional(ref(ReasoningPatch)),
@@ -129,7 +131,12 @@ export const EpisodePatchInput = named(
 );
 
 export const toEpisodePatch = (input: Static<typeof EpisodePatchInput>): EpisodePatch => {
-  const { links, tags, importance, ...layers } = input;
+  const { project_id: _project, ...changes } = input;
+  if (Object.keys(changes).length === 0) {
+    const message = 'changes nothing; name something of the episode besides project_id';
+    throw new Problem('schema_error', `the body ${message}`, [{ field: 'body', code: 'schema_error', message }]);
+  }
+  const { links, tags, importance, ...layers } = changes;
   return {
     layers: layers as EpisodePatch['layers'],
     links: toLinks(links ?? {}),
@@ -325,6 +332,7 @@ export const LinkInput = named(
   'EpisodeLink',
   strict(
     {
+      project_id: Type.Optional(ProjectId),
       target_id: Type.String({ description: 'The other one' }),
       link_type: words([...LINK_WORDS], { description: 'How this episode stands to the other' }),
     },

@@ -32,6 +32,7 @@ import {
 } from './layers.js';
 import { ProjectId } from './projects.js';
 import { named, nullable, ref, strict, withDefaults, words } from './schema.js';
+import { TagsQuery, toTags } from './tags.js';
 
 /** `/episodes`: what was tried, and what came of it. Times are milliseconds. */
 
@@ -263,9 +264,7 @@ export const EpisodesQuery = withDefaults({
   task_type: Type.Optional(words([...TASK_TYPES])),
   success: Type.Optional(Type.Boolean()),
   failure_category: Type.Optional(words([...FAILURE_CATEGORIES])),
-  tags: Type.Optional(
-    Type.String({ minLength: 1, description: 'All of these, separated by commas', examples: ['payment,retry'] }),
-  ),
+  tags: TagsQuery,
   file: Type.Optional(
     Type.String({ minLength: 1, maxLength: 4_000, description: 'A path, the end of one, or a glob with * and **' }),
   ),
@@ -290,11 +289,6 @@ export const toEpisodeFilter = (query: Static<typeof EpisodesQuery>): EpisodeFil
   beforeMs: query.before ?? null,
   includeArchived: query.include_archived,
 });
-
-/** A list in a URL; white space around a comma is nobody's tag. */
-export const toTags = (list: string | undefined): string[] => [
-  ...new Set((list ?? '').split(',').flatMap((tag) => tag.trim() || [])),
-];
 
 /** A place is good for the order in which it was found. */
 export function toEpisodePlace(cursor: string | undefined, order: EpisodeOrder): EpisodePlace | null {

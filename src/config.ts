@@ -110,7 +110,7 @@ export const SETTINGS = {
       'Base address of an OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1`, that words chapters and wisdom; ' +
       'off by default: when empty, the service words them itself and sends nothing anywhere. ' +
       'When set, lines of episodes leave the machine for `<address>/chat/completions`; ' +
-      'whenever no good answer comes, the service words the text itself',
+      'whenever no good answer comes, or a request has waited for 20 s in all, the service words the text itself',
     fallback: '',
     isSecret: true,
     parse: (text) => (text === '' ? '' : endpointUrl(text)),

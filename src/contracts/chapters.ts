@@ -15,9 +15,10 @@ import type { Detected, Detection } from '../services/detection.js';
 import type { StoredEpisode } from '../services/episodes.js';
 import { Milliseconds } from './agents.js';
 import { presentCursor, toPlace } from './cursor.js';
-import { EpisodeId, EpisodeReport, presentEpisode, Tags, toTags } from './episodes.js';
+import { EpisodeId, EpisodeReport, presentEpisode, Tags } from './episodes.js';
 import { ProjectId } from './projects.js';
 import { named, nullable, ref, strict, withDefaults, words } from './schema.js';
+import { TagsQuery, toTags } from './tags.js';
 
 /** `/chapters`: episodes told together. Times are milliseconds. */
 
@@ -123,7 +124,10 @@ export const ByChapter = Type.Object({ chapter_id: ChapterId });
 
 export const ChapterPatch = named(
   'ChapterPatch',
-  strict({ title: nullable(Title, 'Null takes it away') }, { examples: [{ title: 'The winter of payments' }] }),
+  strict(
+    { project_id: Type.Optional(ProjectId), title: nullable(Title, 'Null takes it away') },
+    { examples: [{ project_id: 'acme/shop', title: 'The winter of payments' }] },
+  ),
 );
 
 const IN_REPO = {
@@ -142,7 +146,7 @@ export const NarrativeDeleted = named(
 
 export const NARRATIVES_QUERY = {
   ...IN_REPO,
-  tags: Type.Optional(Type.String({ minLength: 1, description: 'All of these, separated by commas' })),
+  tags: TagsQuery,
   since: Type.Optional(Type.Integer({ minimum: 0, description: 'Begun at this moment or later, in milliseconds' })),
   before: Type.Optional(Type.Integer({ minimum: 0, description: 'Over before this moment, in milliseconds' })),
   include_archived: Type.Boolean({ default: false }),
@@ -158,7 +162,7 @@ export const ChaptersQuery = withDefaults({
 
 export const toNarrativeFilter = (
   form: NarrativeFilter['form'],
-  query: { tags?: string; since?: number; before?: number; include_archived: boolean; origin?: string },
+  query: { tags?: string[]; since?: number; before?: number; include_archived: boolean; origin?: string },
 ): NarrativeFilter => ({
   form,
   key: null,

@@ -23,6 +23,7 @@ import type {
 import { presentCursor, toPlace } from './cursor.js';
 import { named, nullable, ref, strict, withDefaults, words } from './schema.js';
 import { Confidence, Rationale, Time } from './shared.js';
+import { TagsQuery } from './tags.js';
 
 /** `/chunks`: pieces of text, each of one conversation. Times are ISO 8601 in UTC. */
 
@@ -201,9 +202,6 @@ export const ChunkDeleted = named(
 );
 
 const InstantQuery = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
-const TagsQuery = Type.Optional(
-  Type.String({ minLength: 1, description: 'All of these, separated by commas', examples: ['coding,preferences'] }),
-);
 
 export const ChunksQuery = withDefaults({
   ...IN_REPO,

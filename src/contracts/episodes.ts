@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { atDepth, DEPTHS, type Depth } from '../domain/depth.js';
-import { type EpisodeLinks, LINK_WORDS, type LinkPatch, type LinkWord, NO_LINKS } from '../domain/episode-links.js';
+import { LINK_WORDS, type LinkPatch, type LinkWord, NO_LINKS, type ShownLinks } from '../domain/episode-links.js';
 import { type Action, IMPORTANCE_DEFAULT, type Intent, type Outcome } from '../domain/episodes.js';
 import { FORMS } from '../domain/forms.js';
 import { FAILURE_CATEGORIES, FILE_OPERATIONS, TASK_TYPES } from '../domain/vocabulary.js';
+import { Problem } from '../errors.js';
 import type {
   EpisodeDraft,
   EpisodeFilter,
@@ -31,6 +32,7 @@ import {
 } from './layers.js';
 import { ProjectId } from './projects.js';
 import { named, nullable, ref, strict, withDefaults, words } from './schema.js';
+import { TagsQuery, toTags } from './tags.js';
 
 /** `/episodes`: what was tried, and what came of it. Times are milliseconds. */
 
@@ -105,6 +107,7 @@ export const EpisodePatchInput = named(
   'EpisodePatch',
   strict(
     {
+      project_id: Type.Optional(ProjectId),
       intent: Type.Optional(ref(IntentPatch)),
       perception: Type.Optional(ref(PerceptionPatch)),
       reasoning: Type.Optional(ref(ReasoningPatch)),
@@ -129,7 +132,12 @@ export const EpisodePatchInput = named(
 );
 
 export const toEpisodePatch = (input: Static<typeof EpisodePatchInput>): EpisodePatch => {
-  const { links, tags, importance, ...layers } = input;
+  const { project_id: _project, ...changes } = input;
+  if (Object.keys(changes).length === 0) {
+    const message = 'changes nothing; name something of the episode besides project_id';
+    throw new Problem('schema_error', `the body ${message}`, [{ field: 'body', code: 'schema_error', message }]);
+  }
+  const { links, tags, importance, ...layers } = changes;
   return {
     layers: layers as EpisodePatch['layers'],
     links: toLinks(links ?? {}),
@@ -145,13 +153,20 @@ const LinksReport = Type.Object({
   supersedes: nullable(Type.String()),
   blocked_by: nullable(Type.String()),
 });
+const LinksComplete = Type.Boolean({
+  description:
+    'False when it has more links than are shown: the newest 1,000 causes and effects, and as many relations',
+});
 
-const presentLinks = (links: EpisodeLinks): Static<typeof LinksReport> => ({
-  caused_by: [...links.caused_by],
-  led_to: [...links.led_to],
-  related_to: [...links.related_to],
-  supersedes: links.supersedes[0] ?? null,
-  blocked_by: links.blocked_by[0] ?? null,
+const presentLinks = ({ byWord, isComplete }: ShownLinks) => ({
+  links: {
+    caused_by: [...byWord.caused_by],
+    led_to: [...byWord.led_to],
+    related_to: [...byWord.related_to],
+    supersedes: byWord.supersedes[0] ?? null,
+    blocked_by: byWord.blocked_by[0] ?? null,
+  },
+  links_complete: isComplete,
 });
 
 const SHOWN = {
@@ -168,6 +183,7 @@ const SHOWN = {
   updated_at: Type.Optional(Milliseconds),
   files: Type.Optional(Type.Array(Type.Object({ path: Type.String(), operation: words([...FILE_OPERATIONS]) }))),
   links: Type.Optional(LinksReport),
+  links_complete: Type.Optional(LinksComplete),
   tags: Type.Optional(Type.Array(Type.String())),
   importance: Type.Optional(Importance),
   access_count: Type.Optional(Type.Integer()),
@@ -185,7 +201,7 @@ type EpisodeReport = Static<typeof EpisodeReport>;
 const isDeep = (depth: Depth): boolean => depth === 'full' || depth === 'complete';
 
 /** From `full` on everything about it is shown; below, what the depth names and whose it is. */
-export function presentEpisode(episode: StoredEpisode, links: EpisodeLinks | null, depth: Depth): EpisodeReport {
+export function presentEpisode(episode: StoredEpisode, links: ShownLinks | null, depth: Depth): EpisodeReport {
   const layers = atDepth(episode.layers, depth) as Pick<EpisodeReport, 'intent' | 'outcome'>;
   const about = { id: episode.id, agent_id: episode.agentId, created_at: episode.createdAtMs };
   if (!isDeep(depth)) return { ...about, ...layers };
@@ -196,7 +212,7 @@ export function presentEpisode(episode: StoredEpisode, links: EpisodeLinks | nul
     session_id: episode.sessionId,
     updated_at: episode.updatedAtMs,
     files: episode.files.map(({ path, operation }) => ({ path, operation })),
-    ...(links && { links: presentLinks(links) }),
+    ...(links && presentLinks(links)),
     tags: [...episode.tags],
     importance: episode.importance,
     access_count: episode.accessCount,
@@ -217,7 +233,7 @@ export const EpisodeStored = named(
   }),
 );
 
-export const presentStored = (episode: StoredEpisode, links: EpisodeLinks): Static<typeof EpisodeStored> => ({
+export const presentStored = (episode: StoredEpisode, links: ShownLinks): Static<typeof EpisodeStored> => ({
   memory_id: episode.id,
   stored_at: episode.createdAtMs,
   session_id: episode.sessionId,
@@ -248,9 +264,7 @@ export const EpisodesQuery = withDefaults({
   task_type: Type.Optional(words([...TASK_TYPES])),
   success: Type.Optional(Type.Boolean()),
   failure_category: Type.Optional(words([...FAILURE_CATEGORIES])),
-  tags: Type.Optional(
-    Type.String({ minLength: 1, description: 'All of these, separated by commas', examples: ['payment,retry'] }),
-  ),
+  tags: TagsQuery,
   file: Type.Optional(
     Type.String({ minLength: 1, maxLength: 4_000, description: 'A path, the end of one, or a glob with * and **' }),
   ),
@@ -275,11 +289,6 @@ export const toEpisodeFilter = (query: Static<typeof EpisodesQuery>): EpisodeFil
   beforeMs: query.before ?? null,
   includeArchived: query.include_archived,
 });
-
-/** A list in a URL; white space around a comma is nobody's tag. */
-export const toTags = (list: string | undefined): string[] => [
-  ...new Set((list ?? '').split(',').flatMap((tag) => tag.trim() || [])),
-];
 
 /** A place is good for the order in which it was found. */
 export function toEpisodePlace(cursor: string | undefined, order: EpisodeOrder): EpisodePlace | null {
@@ -317,6 +326,7 @@ export const LinkInput = named(
   'EpisodeLink',
   strict(
     {
+      project_id: Type.Optional(ProjectId),
       target_id: Type.String({ description: 'The other one' }),
       link_type: words([...LINK_WORDS], { description: 'How this episode stands to the other' }),
     },
@@ -333,10 +343,11 @@ export const LinkAnswer = named(
   Type.Object({
     created: Type.Boolean({ description: 'False when it was there already' }),
     links: LinksReport,
+    links_complete: LinksComplete,
   }),
 );
 
-export const presentLinked = (created: boolean, links: EpisodeLinks): Static<typeof LinkAnswer> => ({
+export const presentLinked = (created: boolean, links: ShownLinks): Static<typeof LinkAnswer> => ({
   created,
-  links: presentLinks(links),
+  ...presentLinks(links),
 });

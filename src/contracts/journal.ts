@@ -27,6 +27,7 @@ import { presentMoment } from './chunks.js';
 import { presentCursor, toPlace } from './cursor.js';
 import { named, nullable, ref, strict, withDefaults, words } from './schema.js';
 import { Time } from './shared.js';
+import { TagsQuery } from './tags.js';
 
 /** `/journal`: core, learning and task entries. Times are ISO 8601 in UTC. */
 
@@ -221,9 +222,7 @@ export const EntryDeleted = named('EntryDeleted', Type.Object({ id: EntryId, act
 export const EntriesQuery = withDefaults({
   ...IN_REPO,
   type: Type.Optional(EntryTypeWord),
-  tags: Type.Optional(
-    Type.String({ minLength: 1, description: 'All of these, separated by commas', examples: ['python,testing'] }),
-  ),
+  tags: TagsQuery,
   search: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Stands in the content, in whatever case' }),
   ),

@@ -139,11 +139,15 @@ export const TraceAnswer = named(
       }),
       { description: 'Causes first, then effects; nearest first' },
     ),
-    total_nodes: Type.Integer({ description: 'With the origin' }),
+    total_nodes: Type.Integer({ description: 'Shown here, with the origin; at most 1,000' }),
+    complete: Type.Boolean({
+      description:
+        'False when more may be within max_depth than these, or when one has more than 2,000 causes and effects',
+    }),
   }),
 );
 
-export const presentTrace = ({ origin, chain }: Trace, depth: Depth): Static<typeof TraceAnswer> => ({
+export const presentTrace = ({ origin, chain, isComplete }: Trace, depth: Depth): Static<typeof TraceAnswer> => ({
   origin: presentEpisode(origin, null, depth),
   chain: chain.map(({ episode, relationship, distance, fromId }) => ({
     memory: presentEpisode(episode, null, depth),
@@ -152,4 +156,5 @@ export const presentTrace = ({ origin, chain }: Trace, depth: Depth): Static<typ
     from_id: fromId,
   })),
   total_nodes: chain.length + 1,
+  complete: isComplete,
 });

@@ -19,6 +19,12 @@ export const WORDS: Readonly<Record<LinkWord, WordRow>> = {
 };
 
 export type EpisodeLinks = Readonly<Record<LinkWord, readonly string[]>>;
+/** As they are shown: of very many the newest, and all of what there can be one only. */
+export interface ShownLinks {
+  readonly byWord: EpisodeLinks;
+  readonly isComplete: boolean;
+}
+
 /** The words that are named are replaced; the others stay. */
 export type LinkPatch = Partial<EpisodeLinks>;
 

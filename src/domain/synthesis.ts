@@ -34,6 +34,9 @@ const SUMMARIZED_MAX = 3;
 const TOPICS_MAX = 5;
 /** Nobody reads more, and those left out were learned the least often. */
 const LEARNINGS_MAX = 100;
+/** So many lines, and so many characters together, are held against each other in one go: more would keep everybody waiting. */
+const COMPARED_LINES_MAX = 2_000;
+const COMPARED_CHARACTERS_MAX = 200_000;
 
 /** `given` are the tags and topics that whoever asked for the chapter named; they come first. */
 export function synthesizeChapter(
@@ -45,7 +48,7 @@ export function synthesizeChapter(
   const frequent = patternsOf(inOrder, ({ tags }) => tags).map(({ text }) => text);
   return {
     summary: summaryLines(inOrder),
-    learnings: mostCitedFirst(mergeSame(learningsOf(inOrder))).slice(0, LEARNINGS_MAX),
+    learnings: mostCitedFirst(mergeSame(learningsOf(inOrder, weightiestFirst))).slice(0, LEARNINGS_MAX),
     tags: [...new Set([...given.tags, ...frequent])],
     topics: [...new Set([...given.topics, ...frequent.slice(0, TOPICS_MAX)])],
     ...spanOf(inOrder.map(({ createdAtMs }) => ({ startMs: createdAtMs, endMs: createdAtMs }))),
@@ -58,16 +61,15 @@ const FAILED = 'Failed: ';
 
 /** What the most important episodes were for and what came of them, in order of time. */
 function summaryLines(episodes: readonly EpisodeSketch[]): CitedLine[] {
-  const lines = episodes
-    .toSorted((a, b) => b.importance - a.importance || oldestFirst(b, a))
-    .slice(0, SUMMARIZED_MAX)
-    .sort(oldestFirst)
-    .flatMap(labelledLines);
+  const lines = episodes.toSorted(weightiestFirst).slice(0, SUMMARIZED_MAX).sort(oldestFirst).flatMap(labelledLines);
   // Each kind by itself: an outcome told like a goal is still an outcome.
   const merged = [GOAL, DONE, FAILED].flatMap((label) => mergeSame(lines.filter(({ text }) => text.startsWith(label))));
   const byText = new Map(merged.map((line) => [line.text, line]));
   return [...new Set(lines.map(({ text }) => text))].flatMap((text) => byText.get(text) ?? []);
 }
+
+const weightiestFirst = (a: EpisodeSketch, b: EpisodeSketch): number =>
+  b.importance - a.importance || oldestFirst(b, a);
 
 const labelledLines = (episode: EpisodeSketch): CitedLine[] =>
   [
@@ -104,7 +106,7 @@ function paragraph(heading: string, parts: readonly string[]): string[] {
 export function synthesizeWisdom(chapters: readonly ChapterSketch[]): WisdomText {
   if (chapters.length === 0) throw new Error('a wisdom is made of at least one chapter');
   const inOrder = chapters.toSorted(earliestFirst);
-  const insights = mostCitedFirst(mergeSame(learningsOf(inOrder))).slice(0, LEARNINGS_MAX);
+  const insights = mostCitedFirst(mergeSame(learningsOf(inOrder, latestFirst))).slice(0, LEARNINGS_MAX);
   const patterns = patternsOf(inOrder, ({ tags, topics }) => [...tags, ...topics]).filter(({ count }) => count > 1);
   return {
     summary: richestSummaries(inOrder),
@@ -126,6 +128,8 @@ const ADVICE =
 const earliestFirst = (a: ChapterSketch, b: ChapterSketch): number =>
   a.startMs - b.startMs || a.endMs - b.endMs || (a.id < b.id ? -1 : 1);
 
+const latestFirst = (a: ChapterSketch, b: ChapterSketch): number => b.endMs - a.endMs || earliestFirst(b, a);
+
 /**
  * The summaries of the chapters from which most was learned, in order of time. Chapters of the same episodes, grouped by
  * another tag, have the same summary: it is told once, and the place is another's.
@@ -134,16 +138,53 @@ function richestSummaries(inOrder: readonly ChapterSketch[]): CitedLine[] {
   const richest = inOrder
     .filter(({ summary }) => isSaid(summary))
     .sort((a, b) => b.learnings.length - a.learnings.length || b.endMs - a.endMs);
-  const lines = mergeSame(richest.map(({ id, summary }) => ({ text: summary, sourceIds: [id] })));
+  const lines = mergeSame(comparable(richest.map(({ id, summary }) => ({ text: summary, sourceIds: [id] }))));
   const byFirst = new Map(lines.slice(0, SUMMARIZED_MAX).map((line) => [line.sourceIds[0], line]));
   return inOrder.flatMap(({ id }) => byFirst.get(id) ?? []);
 }
 
 const isSaid = (text: string): boolean => text.trim() !== '';
 
-/** In the order of the sources. */
-const learningsOf = (sources: readonly { readonly id: string; readonly learnings: readonly string[] }[]): CitedLine[] =>
-  sources.flatMap(({ id, learnings }) => learnings.filter(isSaid).map((text) => ({ text, sourceIds: [id] })));
+interface Learned {
+  readonly id: string;
+  readonly learnings: readonly string[];
+}
+
+/** In the order of the sources; where there are too many, the first of every source before the second of any. */
+function learningsOf<Source extends Learned>(
+  sources: readonly Source[],
+  compare: (a: Source, b: Source) => number,
+): CitedLine[] {
+  const places = new Map(sources.map(({ id }, place) => [id, place]));
+  const placeOf = ({ id }: { readonly id: string }): number => places.get(id) ?? 0;
+  return comparable(roundsOf(sources.toSorted(compare)))
+    .sort((a, b) => placeOf(a) - placeOf(b) || a.round - b.round)
+    .map(({ text, id }) => ({ text, sourceIds: [id] }));
+}
+
+/** One learning of each source in turn. */
+function* roundsOf(sources: readonly Learned[]): Generator<{ id: string; text: string; round: number }> {
+  let left = sources;
+  for (let round = 0; left.length > 0; round++) {
+    left = left.filter(({ learnings }) => round < learnings.length);
+    for (const { id, learnings } of left) {
+      const text = learnings[round] as string;
+      if (isSaid(text)) yield { id, text, round };
+    }
+  }
+}
+
+/** As many from the beginning as are held against each other. */
+function comparable<Line extends { readonly text: string }>(lines: Iterable<Line>): Line[] {
+  const taken: Line[] = [];
+  let characters = 0;
+  for (const line of lines) {
+    if (taken.length === COMPARED_LINES_MAX || characters >= COMPARED_CHARACTERS_MAX) break;
+    taken.push(line);
+    characters += line.text.length;
+  }
+  return taken;
+}
 
 /** What was learned again and again is the surest; otherwise the order stays. */
 const mostCitedFirst = (lines: readonly CitedLine[]): CitedLine[] =>

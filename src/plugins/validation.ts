@@ -57,6 +57,10 @@ const unescapePointer = (part: string): string => part.replaceAll('~1', '/').rep
 const wordsOf = (schema: AjvError['parentSchema'], tag: string): unknown[] =>
   (schema?.oneOf ?? []).map((variant) => variant.properties?.[tag]?.const);
 
+/** Which project is meant changes nothing. */
+const changeable = (schema: AjvError['parentSchema']): string[] =>
+  Object.keys(schema?.properties ?? {}).filter((name) => name !== 'project_id');
+
 function messageOf({ keyword, params, message, parentSchema }: AjvError): string {
   switch (keyword) {
     case 'required':
@@ -68,7 +72,7 @@ function messageOf({ keyword, params, message, parentSchema }: AjvError): string
     case 'const':
       return `must be ${JSON.stringify(params.allowedValue)}`;
     case 'minProperties':
-      return `changes nothing; name at least one of ${Object.keys(parentSchema?.properties ?? {}).join(', ')}`;
+      return `changes nothing; name at least one of ${changeable(parentSchema).join(', ')}`;
     case 'uniqueItems':
       return `repeats an item: ${params.j} and ${params.i} are the same`;
     case 'discriminator':

@@ -131,14 +131,15 @@ export const chapterRoutes =
           tags: ['chapters'],
           summary: 'Give a chapter another title',
           params: ByChapter,
-          querystring: InRepo,
+          querystring: InProject,
           body: ref(ChapterPatch),
           response: { 200: ref(ChapterReport), ...problems(CHANGE, { body: true }) },
         },
       },
       async ({ params, query, body }) => {
-        const chapter = await renameChapter(context, query.repo_id, params.chapter_id, body.title);
-        return presentChapter(foundChapter(chapter, params.chapter_id, query.repo_id));
+        const repoId = toRepoId(query, body);
+        const chapter = await renameChapter(context, repoId, params.chapter_id, body.title);
+        return presentChapter(foundChapter(chapter, params.chapter_id, repoId));
       },
     );
 

@@ -40,10 +40,10 @@ import {
   toLinkDraft,
   toLinkPlace,
 } from '../contracts/chunks.js';
-import { toTags } from '../contracts/episodes.js';
 import { IfMatch, presentETag, toRevision } from '../contracts/nodes.js';
 import { ref } from '../contracts/schema.js';
 import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { toTags } from '../contracts/tags.js';
 import { listChunkLinks } from '../services/chunk-link-pages.js';
 import { linkChunk } from '../services/chunk-linking.js';
 import { readChunkLinks } from '../services/chunk-links.js';

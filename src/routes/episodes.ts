@@ -36,7 +36,7 @@ import {
   toRecallRequest,
 } from '../contracts/recall.js';
 import { ref } from '../contracts/schema.js';
-import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
 import type { Context } from '../services/context.js';
 import { readLinksOf } from '../services/episode-links.js';
 import { createEpisode, linkEpisode, listEpisodes, patchEpisode, readEpisode } from '../services/episodes.js';
@@ -145,14 +145,14 @@ export const episodeRoutes =
           summary: 'Change parts of an episode',
           description: 'Objects are merged, lists replace what was there, null takes a part away.',
           params: ByEpisode,
-          querystring: InRepo,
+          querystring: InProject,
           headers: IfMatch,
           body: ref(EpisodePatchInput),
           response: { 200: ref(EpisodeReport), ...problems(CHANGE, { body: true }) },
         },
       },
       async ({ params, query, headers, body }, reply) => {
-        const { repo_id: repoId } = query;
+        const repoId = toRepoId(query, body);
         const revision = toRevision(headers['if-match']);
         const patched = await patchEpisode(context, repoId, params.memory_id, toEpisodePatch(body), revision);
         const episode = foundEpisode(patched, params.memory_id, repoId);
@@ -191,14 +191,15 @@ export const episodeRoutes =
           tags: ['episodes'],
           summary: 'Say how an episode stands to another',
           params: ByEpisode,
-          querystring: InRepo,
+          querystring: InProject,
           body: ref(LinkInput),
           response: { 200: ref(LinkAnswer), 201: ref(LinkAnswer), ...problems(CHANGE, { body: true }) },
         },
       },
       async ({ params, query, body }, reply) => {
-        const linked = await linkEpisode(context, query.repo_id, params.memory_id, toLinkPatch(body));
-        const { isNew, links } = foundEpisode(linked, params.memory_id, query.repo_id);
+        const repoId = toRepoId(query, body);
+        const linked = await linkEpisode(context, repoId, params.memory_id, toLinkPatch(body));
+        const { isNew, links } = foundEpisode(linked, params.memory_id, repoId);
         return reply.code(isNew ? 201 : 200).send(presentLinked(isNew, links));
       },
     );

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { toTags } from '../contracts/episodes.js';
 import {
   ByEntry,
   EntriesAnswer,
@@ -25,6 +24,7 @@ import {
 import { ByView, JournalStats, presentStats, presentView, ViewAnswer } from '../contracts/journal-views.js';
 import { ref } from '../contracts/schema.js';
 import { InRepo, OnceHeaders, problems, STORE_PROBLEMS } from '../contracts/shared.js';
+import { toTags } from '../contracts/tags.js';
 import type { Context } from '../services/context.js';
 import { createEntry, listEntries, patchEntry, readEntry, removeEntry } from '../services/journal.js';
 import { countJournal, readView } from '../services/journal-views.js';

@@ -16,6 +16,7 @@ import type { Context } from './context.js';
 import { chapterWords, membership, type Narration, narrateChapter, patchOf } from './narration.js';
 import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
+import { withPatience } from './wording.js';
 
 export type { NarrativeFilter, NarrativeOrder, NarrativePlace, StoredNarrative } from '../storage/port.js';
 
@@ -39,10 +40,11 @@ export async function createChapter(
   once: Once | null,
 ): Promise<Chapter> {
   passGate('semantic', checkRepoId('repo_id', repoId));
+  const patient = withPatience(context);
   const plan = async (): Promise<Making> => {
     const sketches = (await episodesOf(context, repoId, memoryIds)).map(toSketch);
     const options = { key: null, title, isTitleGiven: true, given: { tags, topics } };
-    const narration = await narrateChapter(context, sketches, options);
+    const narration = await narrateChapter(patient, sketches, options);
     const id = `chapter_${context.newId()}`;
     return { ids: [id], changes: insertion(context, repoId, id, 'manual', narration) };
   };

@@ -26,6 +26,7 @@ import { type Chapter, findChapter, insertion } from './chapters.js';
 import type { Context } from './context.js';
 import { chapterWords, membership, type Narration, narrateChapter, patchOf, saysTheSame } from './narration.js';
 import { retrying } from './retrying.js';
+import { withPatience } from './wording.js';
 
 export interface Detection {
   readonly filter: EpisodeFilter;
@@ -57,14 +58,15 @@ export async function detectChapters(
   const groups = groupEpisodes([...sketches.values()], detection);
   const known = await knownChapters(context, repoId);
   const matched = matchChapters(groups, known);
+  const patient = withPatience(context);
   const detected: Detected[] = [];
   for (const group of groups) {
-    detected.push(await saveGroup(context, repoId, group, matched.get(group.key) ?? null, sketches, dryRun));
+    detected.push(await saveGroup(patient, repoId, group, matched.get(group.key) ?? null, sketches, dryRun));
     await setImmediate();
   }
   const standing = new Set(detected.flatMap(({ chapterId }) => chapterId ?? []));
   const left = known.filter(({ id, isArchived }) => !standing.has(id) && !isArchived);
-  return [...detected, ...(await reviseLeft(context, repoId, left, detected, sketches, dryRun))];
+  return [...detected, ...(await reviseLeft(patient, repoId, left, detected, sketches, dryRun))];
 }
 
 /** Chapters that no group is any more: they say what still belongs to them, or go into the archive. */

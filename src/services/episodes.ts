@@ -1,5 +1,5 @@
 import type { Change } from '../domain/changes.js';
-import type { EpisodeLinks, LinkPatch } from '../domain/episode-links.js';
+import type { EpisodeLinks, LinkPatch, ShownLinks } from '../domain/episode-links.js';
 import {
   checkLayers,
   type EpisodeDetail,
@@ -19,7 +19,8 @@ import { GateFailure, passGate } from '../domain/violations.js';
 import type { EpisodeFilter, EpisodeOrder, EpisodePlace, StoredEpisode } from '../storage/port.js';
 import { findAgent, findSession, type StoredSession } from './agents.js';
 import type { Context } from './context.js';
-import { LinkPlan, readLinksOf } from './episode-links.js';
+import { readLinksOf } from './episode-links.js';
+import { LinkPlan } from './link-plan.js';
 import { RevisionMismatch } from './nodes.js';
 import { type Making, makeOnce, type Once } from './once.js';
 import { retrying } from './retrying.js';
@@ -206,7 +207,7 @@ export function linkEpisode(
   repoId: string,
   id: string,
   links: LinkPatch,
-): Promise<{ readonly isNew: boolean; readonly links: EpisodeLinks } | null> {
+): Promise<{ readonly isNew: boolean; readonly links: ShownLinks } | null> {
   return retrying(async () => {
     if (!(await findEpisode(context, repoId, id))) return null;
     const plan = new LinkPlan(context, repoId, id, () => 'target_id');

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../domain/changes.js';
 import type { ChapterDetail, SummaryOrigin, WisdomDetail } from '../domain/narratives.js';
@@ -109,6 +110,8 @@ async function summarize(
   extract: string,
   { standing, dryRun }: { readonly standing?: StoredNarrative; readonly dryRun?: boolean },
 ): Promise<{ summary: string; summaryOrigin: SummaryOrigin }> {
+  // Between the comparing of the lines and the indexing of the words others get their turn.
+  await setImmediate();
   const before = standing?.detail.text;
   if (before?.summaryOrigin === 'model' && JSON.stringify(linesOf(before)) === JSON.stringify(lines)) {
     return { summary: before.summary, summaryOrigin: 'model' };
@@ -181,13 +184,10 @@ export async function episodesBehind(
   return [...new Set([...members.values()].flat())].sort();
 }
 
-/** So many lines of all chapters together are held against each other; of each chapter those that were learned most often. */
-const LEARNINGS_MAX = 5_000;
-
 /** What of chapters bears on what they are told with. */
 export const toChapterSketches = (chapters: readonly StoredNarrative[]): ChapterSketch[] =>
   chapters.map(({ id, detail }) => {
     const { startMs, endMs, text } = detail as ChapterDetail;
-    const learnings = text.learnings.slice(0, Math.ceil(LEARNINGS_MAX / chapters.length)).map((line) => line.text);
+    const learnings = text.learnings.map((line) => line.text);
     return { id, summary: text.summary, learnings, tags: text.tags, topics: text.topics, startMs, endMs };
   });

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Deep, type Depth, fitDepths } from '../domain/depth.js';
-import type { EpisodeLinks } from '../domain/episode-links.js';
+import type { ShownLinks } from '../domain/episode-links.js';
 import { checkFileName } from '../domain/paths.js';
 import { byScore, chooseTerms, fuse, importanceFactor, isAdmitted, lexicalScorer } from '../domain/ranking.js';
 import { checkQuery, checkRepoId } from '../domain/rules.js';
@@ -34,7 +34,7 @@ export interface RecallRequest {
 export interface Recalled {
   readonly episode: StoredEpisode;
   readonly score: number;
-  readonly links: EpisodeLinks | null;
+  readonly links: ShownLinks | null;
 }
 
 type RecallStrategy = 'direct' | 'query' | 'file' | 'filter';
@@ -204,7 +204,7 @@ async function fetch(
 ): Promise<Recalled[]> {
   const ids = best.map(({ id }) => id);
   const episodes = new Map((await context.store.getEpisodes(repoId, ids, true)).map((one) => [one.id, one]));
-  const links = withLinks ? await readLinks(context, repoId, ids) : new Map<string, EpisodeLinks>();
+  const links = withLinks ? await readLinks(context, repoId, ids) : new Map<string, ShownLinks>();
   return best.flatMap(({ id, score }) => {
     const episode = episodes.get(id);
     return episode ? [{ episode, score, links: links.get(id) ?? null }] : [];

@@ -15,12 +15,14 @@ import {
   toChapterSketches,
 } from './narration.js';
 import { retrying } from './retrying.js';
+import { withoutSummarizer } from './wording.js';
 
 const OWNERS_MAX = 1_000;
 
 /**
  * What has to change before an episode is removed for good: its words stand in chapters, and those in wisdom, and whoever has them
- * removed means everywhere. What is left with nothing to tell goes along.
+ * removed means everywhere. What is left with nothing to tell goes along. No summarizer is asked: it may be slow, and what it would
+ * say of the words that stay is not worth keeping those that go.
  */
 export async function retellWithout(context: Context, repoId: string, episodeId: string): Promise<Change[]> {
   const changes: Change[] = [];
@@ -54,7 +56,7 @@ async function narrateWithout(
   const { isTitleGiven, given } = text;
   // A title that was taken from the episode goes with it; one that somebody gave stays.
   const title = isTitleGiven || key === null ? before : titleOf(key, others);
-  return narrateChapter(context, others, { key, title, isTitleGiven, given });
+  return narrateChapter(withoutSummarizer(context), others, { key, title, isTitleGiven, given });
 }
 
 /** A wisdom keeps its words when a chapter goes or is told anew, so it is asked what it was made of at the time. */
@@ -73,7 +75,9 @@ async function retellWisdom(
     const chapters = stored.flatMap((chapter) => (retold.has(chapter.id) ? (retold.get(chapter.id) ?? []) : chapter));
     const episodeIds = (await episodesBehind(context, repoId, chapters)).filter((id) => id !== episodeId);
     const narration =
-      chapters.length === 0 ? null : await narrateWisdom(context, toChapterSketches(chapters), { key, episodeIds });
+      chapters.length === 0
+        ? null
+        : await narrateWisdom(withoutSummarizer(context), toChapterSketches(chapters), { key, episodeIds });
     changes.push(...retell(context, 'distills', wisdom, narration));
   }
   return changes;

@@ -16,6 +16,7 @@ import {
 } from './narration.js';
 import { rankNodes } from './node-search.js';
 import { retrying } from './retrying.js';
+import { withPatience } from './wording.js';
 
 /** A wisdom and the ids of the chapters that it was taken from. */
 export interface Wisdom {
@@ -47,11 +48,12 @@ export async function synthesize(
   dryRun: boolean,
 ): Promise<Synthesized> {
   passGate('semantic', checkRepoId('repo_id', repoId));
+  const patient = withPatience(context);
   return retrying(async () => {
     const { chapters, isComplete } = await chaptersOf(context, repoId, synthesis);
     const key = keyOf(synthesis);
     const standing = await standingOf(context, repoId, key, chapters);
-    const narration = await narrateWisdom(context, toChapterSketches(chapters), {
+    const narration = await narrateWisdom(patient, toChapterSketches(chapters), {
       key,
       dryRun,
       episodeIds: await episodesBehind(context, repoId, chapters),

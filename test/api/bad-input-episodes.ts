@@ -118,13 +118,13 @@ export const EPISODE_BODIES: readonly FullBody[] = [
   {
     path: `/episodes/${EPISODE_ID}/links${IN_SHOP}`,
     name: 'episode link',
-    body: { target_id: OTHER_EPISODE_ID, link_type: 'led_to' },
+    body: { project_id: 'acme/shop', target_id: OTHER_EPISODE_ID, link_type: 'led_to' },
   },
   {
     path: `/episodes/${EPISODE_ID}${IN_SHOP}`,
     name: 'episode patch',
     method: 'PATCH',
-    body: { ...LAYERS, links: LINKS, tags: ['pool'], importance: 0.75 },
+    body: { project_id: 'acme/shop', ...LAYERS, links: LINKS, tags: ['pool'], importance: 0.75 },
     nullable: NULLABLE_IN_PATCH,
   },
   {
@@ -182,7 +182,7 @@ export const EPISODE_BODIES: readonly FullBody[] = [
     path: `/chapters/${CHAPTER_ID}${IN_SHOP}`,
     name: 'chapter patch',
     method: 'PATCH',
-    body: { title: 'The small pool' },
+    body: { project_id: 'acme/shop', title: 'The small pool' },
     nullable: ['title'],
   },
   {

@@ -164,6 +164,7 @@ export interface TraceReport {
   origin: EpisodeReport;
   chain: { memory: EpisodeReport; relationship: string; distance: number; from_id: string }[];
   total_nodes: number;
+  complete: boolean;
 }
 
 export interface RecallReport {

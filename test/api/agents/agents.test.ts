@@ -182,6 +182,26 @@ describe('3e.10 a project', () => {
     await client.getAgent(body.agent.id).expect(404);
   });
 
+  test('may be named in the body of what changes an episode or a chapter', async () => {
+    const { http } = service;
+    const { agent } = await client.register();
+    const [one, other] = await client.storeGoals(agent.id, 'One', 'Other');
+    const project_id = client.repoId;
+    const link = { project_id, link_type: 'led_to', target_id: other?.id };
+    await http.post(`/episodes/${one?.id}/links`).send(link).expect(201);
+    const patched = await http.patch(`/episodes/${one?.id}`).send({ project_id, importance: 1 }).expect(200);
+    expect(patched.body).toMatchObject({ project_id, importance: 1, links: { led_to: [other?.id] } });
+    const { body } = await http
+      .post('/chapters')
+      .send({ project_id, memory_ids: [one?.id] })
+      .expect(201);
+    const renamed = await http.patch(`/chapters/${body.id}`).send({ project_id, title: 'New' }).expect(200);
+    expect(renamed.body).toMatchObject({ id: body.id, title: 'New' });
+    await expectRefused(service, http.patch(`/episodes/${one?.id}`).send({ project_id }), 400);
+    const elsewhere = { project_id: 'acme/till', title: 'Mine' };
+    await expectRefused(service, http.patch(`/chapters/${body.id}`).send(elsewhere), 404);
+  });
+
   test('that is named twice and differently is refused on every route that takes both', async () => {
     const { agent, session } = await client.register();
     for (const [path, body] of [

@@ -142,13 +142,52 @@ describe('asked again', () => {
   });
 });
 
+describe('one that is slow', () => {
+  const SLOW_MS = 7_000;
+  const slowly: Answer = (response) => {
+    service.clock.advance(SLOW_MS);
+    complete('At long last.')(response);
+  };
+  const origins = async () => (await narratives.chapters()).map(({ summary_origin }) => summary_origin).sort();
+
+  test('is waited for 20 seconds in one request, and the rest is worded by the service', async () => {
+    await store(...times(3, (): Told => ({ tags: ['a', 'b', 'c', 'd', 'e'] })));
+    stub.answer(slowly);
+    const asked = stub.asked.length;
+    expect(await narratives.detect()).toMatchObject({ created: 5 });
+    expect(stub.asked.length - asked).toBe(3);
+    expect(await origins()).toEqual(['extract', 'extract', 'model', 'model', 'model']);
+  });
+
+  test('words the rest when the request is repeated', async () => {
+    await store(...times(3, (): Told => ({ tags: ['a', 'b', 'c', 'd', 'e'] })));
+    stub.answer(slowly);
+    await narratives.detect();
+    expect(await narratives.detect()).toMatchObject({ updated: 2, unchanged: 3 });
+    expect(await origins()).toEqual(times(5, () => 'model'));
+  });
+
+  test('is not asked when an episode is removed for good', async () => {
+    const made = await store(ONE, { ...ONE, goal: 'Say zyqsecret' });
+    const { id } = await narratives.chapter(made);
+    const { id: wisdomId } = await narratives.wisdom({ min_chapters: 1 });
+    const asked = stub.asked.length;
+    await episodes.remove(made[1]?.id as string, { permanent: true });
+    expect(stub.asked).toHaveLength(asked);
+    expect(await narratives.read(id)).toMatchObject({ summary: EXTRACT, summary_origin: 'extract' });
+    expect(await narratives.readWisdom(wisdomId)).toMatchObject({
+      summary: `Synthesis across 1 chapter: ${EXTRACT}`,
+      summary_origin: 'extract',
+    });
+  });
+});
+
 test('what it said of an episode goes with the episode', async () => {
   stub.answer(complete('They spoke of zyqsecret.'));
   const made = await store(ONE, { ...ONE, goal: 'Say zyqsecret' });
   const { id } = await narratives.chapter(made);
   await narratives.wisdom({ min_chapters: 1 });
-  stub.answer(complete('In other words.'));
   await episodes.remove(made[1]?.id as string, { permanent: true });
-  expect((await narratives.read(id)).summary).toBe('In other words.');
+  expect((await narratives.read(id)).summary).toBe(EXTRACT);
   expect(JSON.stringify(stored(service, narratives.repoId))).not.toContain('zyqsecret');
 });

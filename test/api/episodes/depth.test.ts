@@ -98,7 +98,7 @@ describe.each(COLUMNS)('3e.5 at the depth %s', (depth, keys, intent, outcome, de
 
   test('an episode shows exactly its columns', async () => {
     const { body } = await client.getEpisode(stored.id, { depth }).expect(200);
-    expectColumns(body, details ? ['links'] : []);
+    expectColumns(body, details ? ['links', 'links_complete'] : []);
   });
 
   test('a list shows the same', async () => {
@@ -110,7 +110,7 @@ describe.each(COLUMNS)('3e.5 at the depth %s', (depth, keys, intent, outcome, de
     const plain = await client.recall({ memory_id: stored.id, depth });
     expectColumns(plain.memories[0]?.memory as EpisodeReport);
     const linked = await client.recall({ memory_id: stored.id, depth, include_links: true });
-    expectColumns(linked.memories[0]?.memory as EpisodeReport, details ? ['links'] : []);
+    expectColumns(linked.memories[0]?.memory as EpisodeReport, details ? ['links', 'links_complete'] : []);
   });
 
   test('a trace shows the same', async () => {

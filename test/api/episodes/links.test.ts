@@ -72,7 +72,7 @@ describe('3e.8 all five words for a link', () => {
 
   test.each(WORDS)('%s joins two episodes afterwards, and once only', async (word, given, back) => {
     const [one, other] = (await episodes(2)) as [EpisodeReport, EpisodeReport];
-    const expected = { created: true, links: { ...NO_LINKS, [word]: given(other.id) } };
+    const expected = { created: true, links: { ...NO_LINKS, [word]: given(other.id) }, links_complete: true };
     const request = () => client.postLink(one.id, { link_type: word, target_id: other.id });
     expect((await request().expect(201)).body).toEqual(expected);
     expect((await request().expect(200)).body).toEqual({ ...expected, created: false });

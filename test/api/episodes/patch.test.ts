@@ -320,6 +320,6 @@ test('a patch that names nothing is told what there is to name', async () => {
   const { agent } = await client.register();
   const { id } = await client.store(agent.id);
   const { body } = await client.patchEpisode(id, {}).expect(400);
-  expect(body.errors[0].message).toMatch(/^changes nothing; name at least one of .*outcome.*importance/);
+  expect(body.errors[0].message).toMatch(/^changes nothing; name at least one of intent.*outcome.*importance/);
   await service.stop();
 });

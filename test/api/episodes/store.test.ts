@@ -60,6 +60,7 @@ describe('3e.2 an episode', () => {
         actions: null,
         files: [],
         links: NO_LINKS,
+        links_complete: true,
         tags: [],
         importance: 0.5,
         access_count: 0,

@@ -21,7 +21,13 @@ const buildValidator: BuildCompilerFromPool = (externalSchemas) => {
   return (route) => ((route as unknown as RouteDefinition).httpPart === 'body' ? ofBody(route) : ofText(route));
 };
 
-export const schemaController = { compilersFactory: { buildValidator } };
+/**
+ * Answers are what the contracts present, and are written as they stand. A writer built for every answer of every route would
+ * hold all schemas against the rules of schemas once for each: seconds at every start, and more with every route.
+ */
+const buildSerializer = () => () => JSON.stringify;
+
+export const schemaController = { compilersFactory: { buildValidator, buildSerializer } };
 
 /** An AJV error with the parts that `verbose` adds. */
 type AjvError = FastifySchemaValidationError & {

@@ -2,12 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from '../src/app.js';
-import { readConfig } from '../src/config.js';
-import { buildLogger } from '../src/logging.js';
-import { openStore } from '../src/storage/open.js';
-import { NO_SUMMARIZER } from '../src/summarizer/port.js';
 import { describeMachine } from './machine.js';
+import { openApp } from './open.js';
 import { Random } from './random.js';
 import { median } from './statistics.js';
 import { timed } from './timed.js';
@@ -43,18 +39,7 @@ async function add(app: FastifyInstance, conversation: string): Promise<number> 
 const directory = mkdtempSync(join(tmpdir(), 'loci-bench-'));
 try {
   process.stdout.write(`${describeMachine(directory)}\n`);
-  const config = readConfig({ RLM_MEMORY_DB: join(directory, 'memory.db'), LOG_LEVEL: 'silent' });
-  const store = openStore(config, Date.now);
-  const context = {
-    ...config,
-    store,
-    now: Date.now,
-    newId: () => random.id(),
-    summarizer: NO_SUMMARIZER,
-    sandbox: { run: () => Promise.reject(new Error('there is none')), close: async () => {} },
-  };
-  const app = await buildApp(context, buildLogger(config.logLevel));
-  await app.ready();
+  const { app } = await openApp(directory, random);
   try {
     for (let count = 0; count < CONVERSATION_CHUNKS; count++) await add(app, 'long');
     const [short, long]: [number[], number[]] = [[], []];

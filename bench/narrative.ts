@@ -1,23 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from '../src/app.js';
-import { readConfig } from '../src/config.js';
 import type { Change } from '../src/domain/changes.js';
 import { episodeContent, episodeWords, filesOf, type Layers } from '../src/domain/episodes.js';
 import { newNode } from '../src/domain/node.js';
 import { indexTerms } from '../src/domain/terms.js';
 import { FAILURE_CATEGORIES, TASK_TYPES } from '../src/domain/vocabulary.js';
-import { buildLogger } from '../src/logging.js';
-import { openStore } from '../src/storage/open.js';
 import type { Store } from '../src/storage/port.js';
-import { NO_SUMMARIZER } from '../src/summarizer/port.js';
 import { describeMachine } from './machine.js';
+import { openApp } from './open.js';
 import { Random } from './random.js';
 import { median } from './statistics.js';
+import { type Timed, timed } from './timed.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** What it costs to make chapters of many episodes and wisdom of the chapters, and to ask about a file; by how much it grows. */
@@ -40,8 +35,6 @@ const CHECK_MS_MAX = 10;
 const SECONDS_MAX = 30;
 /** Ten times as many may take twice ten times as long before it is not linear any more. */
 const RATIO_MAX = 20;
-const STALL_RESOLUTION_MS = 1;
-const TURNS_MS = 20;
 
 const vocabulary = new Vocabulary(SEED);
 
@@ -106,28 +99,6 @@ async function fill(store: Store, repoId: string, episodes: number, random: Rand
   if (changes.length > 0) await store.apply({ space: repoId, changes });
 }
 
-interface Timed {
-  readonly ms: number;
-  readonly stallMs: number;
-  readonly body: Record<string, unknown>;
-}
-
-/** One request over the app without a socket, with the longest time for which nobody else would have been served. */
-async function timed(app: FastifyInstance, url: string, payload: object): Promise<Timed> {
-  const delay = monitorEventLoopDelay({ resolution: STALL_RESOLUTION_MS });
-  delay.enable();
-  // It measures from turn to turn: before its second turn it would miss a stall.
-  await setTimeout(TURNS_MS);
-  const startedAt = performance.now();
-  const answer = await app.inject({ method: 'POST', url, payload });
-  const ms = performance.now() - startedAt;
-  // The last stall is noted when the loop turns once more.
-  await setTimeout(TURNS_MS);
-  delay.disable();
-  if (answer.statusCode >= 300) throw new Error(`${url} answered ${answer.statusCode} ${answer.body}`);
-  return { ms, stallMs: delay.max / 1e6, body: answer.json() };
-}
-
 interface Figures {
   readonly episodes: number;
   readonly detect: Timed;
@@ -139,10 +110,10 @@ interface Figures {
 
 async function measure(app: FastifyInstance, repoId: string, episodes: number, random: Random): Promise<Figures> {
   const project = { project_id: repoId };
-  const detect = await timed(app, '/chapters/detect', project);
-  const again = await timed(app, '/chapters/detect', project);
+  const detect = await timed(app, { method: 'POST', url: '/chapters/detect', payload: project });
+  const again = await timed(app, { method: 'POST', url: '/chapters/detect', payload: project });
   if (again.body.created !== 0 || again.body.updated !== 0) throw new Error('the second run changed something');
-  const synthesize = await timed(app, '/wisdom/synthesize', project);
+  const synthesize = await timed(app, { method: 'POST', url: '/wisdom/synthesize', payload: project });
   const checkMs = await medianCheck(app, repoId, () => random.pick(FILES), random);
   const hotCheckMs = await medianCheck(app, repoId, () => HOT_FILE, random);
   return { episodes, detect, again, synthesize, checkMs, hotCheckMs };
@@ -168,18 +139,7 @@ const directory = mkdtempSync(join(tmpdir(), 'loci-bench-'));
 const random = new Random(SEED);
 try {
   process.stdout.write(`${describeMachine(directory)}\n`);
-  const config = readConfig({ RLM_MEMORY_DB: join(directory, 'memory.db'), LOG_LEVEL: 'silent' });
-  const store = openStore(config, Date.now);
-  const context = {
-    ...config,
-    store,
-    now: Date.now,
-    newId: () => random.id(),
-    summarizer: NO_SUMMARIZER,
-    sandbox: { run: () => Promise.reject(new Error('there is none')), close: async () => {} },
-  };
-  const app = await buildApp(context, buildLogger(config.logLevel));
-  await app.ready();
+  const { app, store } = await openApp(directory, random);
   try {
     const all: Figures[] = [];
     // The smallest first, and once before it counts: code that was never run is slow.

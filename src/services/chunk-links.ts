@@ -17,7 +17,7 @@ export type ChunkLinks = Readonly<Record<ChunkLinkWord, readonly ChunkLink[]>>;
 /** A chunk shows so many of each sort: all of a long conversation would cost whoever reads it more than it tells. */
 const SHOWN_MAX = 20;
 /** Of each tag so many holders are looked at for those that share the most. */
-const HOLDERS_MAX = 200;
+const HOLDERS_MAX = 100;
 
 /** The nearest links of every sort, for each of the chunks. Others get their turn between two chunks. */
 export async function readChunkLinks(
